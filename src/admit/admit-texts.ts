@@ -120,43 +120,37 @@ const SPARE_SHARE = 0.05;
 const NAMED: Size = { bytes: 320, chars: 320, lines: 1, tokens: 120 };
 
 /**
- * New limits for the texts that were cut, by their index: more of what each uses, in every unit alike, until a limit of the
- * result is used up; then so for those that need no more of that unit. Null if too little is left.
+ * New limits for the texts that were cut, by their index. What is left of each unit goes to those that need more of it, in
+ * proportion to what they use: a long line grows in bytes though no line is left. Null if too little is left.
  */
 function withSpareRoom({ limits }: AdmitPlan, blocks: readonly AdmittedBlock[]): Map<number, Limits> | null {
   if (blocks.length < 2) return null;
-  const units = UNITS.filter((unit) => limits[LIMIT_OF[unit]] !== undefined);
   const sized = blocks.map((block, index) => {
-    const { shown } = writeEnded(block.ended as Ended, undefined, block.text ?? "").receipt;
+    const { shown, cutBy, binary } = writeEnded(block.ended as Ended, undefined, block.text ?? "").receipt;
     const isCut = isCutBlock(block);
     const most = (unit: Unit) => block.plan.limits[LIMIT_OF[unit]] as number;
+    // What the others use is all that they keep: their markers grow too once they name an artifact.
     const used = (unit: Unit) => (isCut ? Math.min(most(unit), shown[unit] + NAMED[unit]) : shown[unit]);
     // How many tokens all of it has is not known.
-    const needs = (unit: Unit) => unit === "tokens" || (block.ended?.clamped.total[unit] ?? 0) > shown[unit];
-    return { index, isCut, used, needs };
+    const needs = (unit: Unit) => isCut && (unit === "tokens" || (block.ended?.clamped.total[unit] ?? 0) > shown[unit]);
+    // What is described in words of ours needs room for these, and no more.
+    const isBound = (unit: Unit) => cutBy === unit || (binary !== undefined && most(unit) < MARKERS[unit]);
+    return { index, isCut, isBound, used, needs };
   });
-  const sum = (texts: typeof sized, unit: Unit) => texts.reduce((all, { used }) => all + used(unit), 0);
-  for (let growing = sized.filter(({ isCut }) => isCut); growing.length > 0; ) {
-    const left = units
-      .filter((unit) => growing.some(({ needs }) => needs(unit)))
-      .map((unit) => {
-        const spare = (limits[LIMIT_OF[unit]] as number) - sum(sized, unit) - (blocks.length - 1) * JOINT[unit];
-        return { unit, growth: spare / Math.max(1, sum(growing, unit)) };
-      });
-    const [least] = left.toSorted((a, b) => a.growth - b.growth);
-    // What is described in words of ours needs no more of anything.
-    if (least === undefined) return null;
-    if (least.growth >= SPARE_SHARE) {
-      // What the others use is all that they keep: their markers grow too once they name an artifact.
-      const share = (unit: Unit, text: (typeof sized)[number]) =>
-        Math.floor(text.used(unit) * (growing.includes(text) && text.needs(unit) ? 1 + least.growth : 1));
-      const grown = (text: (typeof sized)[number]) =>
-        Object.fromEntries(units.map((unit) => [LIMIT_OF[unit], share(unit, text)]));
-      return new Map(sized.filter(({ isCut }) => isCut).map((text) => [text.index, grown(text)]));
+  const larger = new Map(sized.filter(({ isCut }) => isCut).map(({ index }) => [index, {} as Limits]));
+  let isWorthIt = false;
+  for (const unit of UNITS.filter((each) => limits[LIMIT_OF[each]] !== undefined)) {
+    const sum = (texts: typeof sized) => texts.reduce((all, { used }) => all + used(unit), 0);
+    const spare = (limits[LIMIT_OF[unit]] as number) - sum(sized) - (blocks.length - 1) * JOINT[unit];
+    const growth = Math.max(0, spare / Math.max(1, sum(sized.filter(({ needs }) => needs(unit)))));
+    for (const { index, isBound, used, needs } of sized) {
+      const most = Math.floor(used(unit) * (needs(unit) ? 1 + growth : 1));
+      const own = larger.get(index);
+      if (own !== undefined) larger.set(index, { ...own, [LIMIT_OF[unit]]: most });
+      isWorthIt ||= isBound(unit) && growth >= SPARE_SHARE && most > used(unit);
     }
-    growing = growing.filter(({ needs }) => !needs(least.unit));
   }
-  return null;
+  return isWorthIt ? larger : null;
 }
 
 /** The last text that is not empty, or the last. */

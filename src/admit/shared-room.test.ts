@@ -22,6 +22,18 @@ describe("blocks that share one room", () => {
     }
   });
 
+  it.each([5, 6, 8, 10, 14, 25])(
+    "use the bytes within %i lines, of which less than one is left for each",
+    async (maxLines) => {
+      const spillway = await make();
+      const content = [block("x1 ".repeat(29_000)), block(numbered(4000, "of many lines with words"))];
+      for (const blocks of [content, content.toReversed()]) {
+        const { receipt } = await spillway.admit({ tool: "t", limits: { maxLines }, output: { content: blocks } });
+        expect(receipt.shown.bytes).toBeGreaterThan(0.85 * 51_200);
+      }
+    },
+  );
+
   it("leave little of the limits unused where something is cut", async () => {
     const spillway = await make();
     const text = fc.oneof(
