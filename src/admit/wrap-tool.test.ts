@@ -91,6 +91,24 @@ describe("a wrapped generator", () => {
     expect(receipts).toHaveLength(2);
   });
 
+  it("yields clamped values though its tool could be read at once, and says so in its type", async () => {
+    const { spillway, receipts, begun } = await watched();
+    const wrapped = spillway.wrapTool(
+      function* (count: number) {
+        for (let n = 0; n < count; n++) yield `${n}\n${long}`;
+        return long;
+      },
+      { limits },
+    );
+    expectTypeOf(wrapped).toEqualTypeOf<(count: number) => AsyncGenerator<string, string, unknown>>();
+    const seen: string[] = [];
+    for await (const value of wrapped(3)) seen.push(value);
+    expect(seen).toHaveLength(4);
+    for (const value of seen) expect(value.split("\n").length).toBeLessThanOrEqual(9);
+    expect(begun()).toBe(2);
+    expect(receipts).toHaveLength(2);
+  });
+
   it("saves a stream when it comes, since that is read only once", async () => {
     const { spillway, receipts, begun } = await watched();
     const wrapped = spillway.wrapTool(

@@ -43,16 +43,20 @@ export interface ToolServer {
 }
 
 /**
- * A tool as it is once wrapped. What returned its value at once returns a promise of it now, and bytes may come as text;
- * all else is as it was.
+ * A tool as it is once wrapped. What returned its value at once returns a promise of it now, a generator yields its values
+ * later, and bytes may come as text; all else is as it was.
  */
 export type Wrapped<T> = T extends (...args: infer A) => infer R
   ? IsChanged<R> extends true
-    ? (...args: A) => Promise<ShownBytes<Awaited<R>>>
+    ? (...args: A) => Later<R>
     : T
   : [ChangedName<T>] extends [never]
     ? T
     : Omit<T, ChangedName<T>> & { [K in ChangedName<T>]: Wrapped<T[K]> };
+
+/** What a wrapped function returns in place of a value. */
+type Later<R> =
+  R extends Generator<infer Y, infer E, infer N> ? AsyncGenerator<Y, E, N> : Promise<ShownBytes<Awaited<R>>>;
 
 /** Which of a tool's functions have another type once they are wrapped. */
 type ChangedName<T> = {
@@ -278,11 +282,11 @@ interface Call extends AskOptions, CallFacts {
 
 /** What runs a tool, with what comes of it clamped. One that yields its results keeps yielding them. */
 function clamped(name: string, run: Run, tool: unknown, { callOf, admit, thrown }: ToolClamp<Call>): Run {
-  if (run.constructor.name === "AsyncGeneratorFunction") {
+  if (/^(?:Async)?GeneratorFunction$/.test(run.constructor.name)) {
     return async function* (...args: unknown[]) {
       const call = callOf(name, args);
       try {
-        const source = run.apply(tool, args) as AsyncGenerator<unknown, unknown, unknown>;
+        const source = run.apply(tool, args) as AnyGenerator;
         return yield* clampedEach(source, (value, isUpdate) => admit(value, { ...call, isUpdate }));
       } catch (error) {
         throw await thrown(error, call);
@@ -312,7 +316,7 @@ function clamped(name: string, run: Run, tool: unknown, { callOf, admit, thrown 
  * value that it yields is saved. If that one was cut, it is yielded once more, with a marker that says where the rest is.
  */
 async function* clampedEach(
-  source: AsyncGenerator<unknown, unknown, unknown>,
+  source: AnyGenerator,
   clamp: (value: unknown, isUpdate: boolean) => Promise<unknown>,
 ): AsyncGenerator<unknown, unknown, unknown> {
   try {
@@ -335,6 +339,8 @@ async function* clampedEach(
     await source.return(undefined);
   }
 }
+
+type AnyGenerator = AsyncGenerator<unknown, unknown, unknown> | Generator<unknown, unknown, unknown>;
 
 function isReadOnce(value: unknown): boolean {
   return tried(() => isStream(value) || Object.prototype.toString.call(value) === "[object Response]") === true;
