@@ -134,11 +134,11 @@ export interface CallFlags {
 /** Adds them to a command. */
 export function addCallFlags(command: Command): Command {
   return command
-    .addOption(new SuggestingOption("--keep <name>", "what this call wants kept, as a name of --strategy", STRATEGIES))
+    .addOption(new SuggestingOption("--keep <name>", "a strategy for this call, stronger than --strategy", STRATEGIES))
     .option("--focus <words>", "words, or /a pattern/: lines that match are kept before others")
     .option(
       "--size <chars>",
-      "show at most this many characters, and never more than the policy allows",
+      "show at most this many characters; the policy's limits still hold",
       wholeNumber("--size"),
     );
 }

@@ -53,9 +53,8 @@ export function addClampCommand(program: Command): void {
     .option("--explain", "say why each part is kept or omitted: on standard error, or in the receipt with --json")
     .option("-q, --quiet", "print no summary on standard error")
     .notes(`
-Standard output is exactly the text a model would see, and a line break where a line of ours ends it; a summary goes
-to standard error.
-Nothing is saved without --save: the text says so where something was cut.
+Standard output is exactly the text that a model would see. If a line of ours is its end, a line break follows. A summary
+goes to standard error. Nothing is saved without --save, and a text that was cut says so.
 
 Examples:
   npm test 2>&1 | spillway clamp --command "npm test" --exit-code 1

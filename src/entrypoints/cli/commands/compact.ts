@@ -25,9 +25,9 @@ export function addCompactCommand(program: Command): void {
     .option("--dry-run", "say what would be done, and do nothing")
     .option("--json", "print one JSON object")
     .notes(`
-A result whose call goes, goes with it. Parents and other references are set to what is still there. In a JSON file that
-is a list, messages are counted, and a system message at its start stays. No model is asked: a summary of the older part is
-written by compact() of the library.
+If a call is removed, its result is removed too. Parents and other references are set to what is still there. In a JSON file that
+is a list, messages are counted, and a system message at its start stays. No model is asked. If you want a summary of the older
+part, use compact() of the library.
 
 Examples:
   spillway compact session.jsonl

@@ -28,8 +28,8 @@ export function addCopyCommand(program: Command): void {
     .notes(`
 A place is a folder, or postgres://... for the ledger and s3://... for the outputs. The one that is not named is the one that
 other commands use, so that a password can stay in SPILLWAY_LEDGER. Artifacts, events, sums, sessions and frozen forms of every
-scope are copied. Nothing is removed on either side. A copy that was ended goes on where it was if it is started again; so does
-one that is repeated after the source has got more. Ends with 1 if the bytes of an output could not be had.
+scope are copied. Nothing is removed on either side. If a copy was ended, start it again: it goes on where it was. A copy
+that is repeated later adds what is new. The exit code is 1 if an output could not be read.
 
 Examples:
   spillway copy --from ~/.local/share/spillway --to postgres://me@db.example/spillway s3://outputs/team

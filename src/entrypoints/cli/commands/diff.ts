@@ -22,7 +22,8 @@ export function addDiffCommand(program: Command): void {
     .option("--last", "compare with the last run of the same command, even if it failed")
     .option("--json", "print one JSON object, { before, after, added, gone, moved, total }")
     .notes(`
-With one output, or none for the newest, the other is the last good run of the same command in the same folder.
+If you name one output, it is compared with the last good run of the same command in the same folder. If you name none, the
+newest output is.
 Times, durations, addresses, temporary paths and the order of lines do not count as changes.
 Ends with 0 if nothing changed, with 1 if something did.
 

@@ -52,8 +52,8 @@ export function addDiscoverCommand(program: Command): void {
     .option("--json", "print one JSON object, { proposals }")
     .notes(`
 focus: patterns that were searched for. keep: sorts of lines that were read back, and those that a summary counts and a cut does
-not show. drop: sorts of lines that take much of what is shown and that nobody looked for. A project's file may not drop:
-name your own with --file.
+not show. drop: sorts of lines that take much of what is shown and that nobody looked for. A project's file may not have
+drop: name your own file with --file.
 Each proposal is tried on the newest saved outputs of its tool. On a terminal you are asked about each one.
 
 Examples:

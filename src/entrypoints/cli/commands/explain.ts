@@ -26,7 +26,7 @@ interface ExplainFlags extends PolicyFlags, PlaceFlags, CallFlags, ScreenFlags {
 export function addExplainCommand(program: Command): void {
   const command = program
     .command("explain")
-    .description("say which parts of a saved output a model sees under the policy of now, and why")
+    .description("say which parts of a saved output a model sees under the limits of now, and why")
     .argument("<id>", "the artifact; its first 6 characters are enough, and last is the newest");
   addScreenFlags(addPlaceFlag(addCallFlags(addPolicyFlags(command))))
     .option("--tool <name>", "the tool whose limits apply (default: the one that gave the output)")

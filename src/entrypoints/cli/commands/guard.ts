@@ -33,9 +33,9 @@ export function addGuardCommand(program: Command): void {
     .option("--no-redact", "save secrets as they are")
     .notes(`
 Results over 50 KiB or 2000 lines are cut, and so is the output of commands that a person ran in pi. Details over 8,192 bytes
-are cut too, calls without a result get one that says so, and broken characters are repaired. All else stays byte for byte.
-The file is replaced at once and kept as a .bak; a pi session that knows context_edit gets such records instead, and no line
-of it is changed.
+are cut too, calls without a result get one that says so, and broken characters are repaired. Everything else stays byte for byte.
+The file is replaced in one step, and the old one is kept as a .bak. A pi session that knows context_edit gets such records
+instead, and no line of it is changed.
 
 Examples:
   spillway guard session.jsonl --dry-run

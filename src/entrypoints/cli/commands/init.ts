@@ -32,7 +32,7 @@ export async function addInitCommand(program: Command): Promise<void> {
     )
     .argument(
       "[agent]",
-      `which agent: ${AGENT_NAMES.join(", ")}; all of them that are here; or mcp; without it, a config is written`,
+      `${AGENT_NAMES.join(", ")}; all: every agent that is here; mcp: MCP servers; none: writes a config`,
     )
     .option("--list", "say which agents are here, and where Spillway is set up")
     .option("--user", "for all your projects, not only this one")
@@ -43,8 +43,8 @@ export async function addInitCommand(program: Command): Promise<void> {
     .option("--dry-run", "only show the change")
     .option("-y, --yes", "do not ask")
     .notes(`
-What was in a file stays, comments too; the file as it was is kept beside it, with .before-spillway after its name, until
---remove puts it back. If other settings were changed meanwhile, --remove takes out only its own and leaves that copy.
+What was in a file stays, comments too. The file as it was is kept beside it, with .before-spillway after its name, until
+--remove puts it back. If you changed other settings meanwhile, --remove takes out only what init wrote and leaves that copy.
 What an earlier init has set up stays, unless a flag says otherwise.
 
 ${agents.map(({ about }) => about).join("\n\n")}

@@ -51,9 +51,9 @@ export function addMcpCommand(program: Command): void {
     .option("--no-read-back", "do not offer recall and search here: another server of this client does")
     .option("--no-looking-for", "do not add the optional argument looking_for to the server's tools")
     .notes(`
-In the client's configuration put "spillway mcp --" before the server's command. Everything passes as it is but the
-tools' results, which are brought under their limits; two tools are added, recall and search, that read the rest.
-A server that ends is started again; one that cannot be run at all ends this with 127 (no such command) or 126.
+In the client's configuration put "spillway mcp --" before the server's command. Results of
+tools are brought under their limits, and everything else passes as it is. Two tools are added, recall and search, which read
+the rest. If the server ends, it is started again. If it cannot be run at all, the exit code is 127 (no such command) or 126.
 
 Examples:
   spillway mcp -- npx -y @modelcontextprotocol/server-filesystem .

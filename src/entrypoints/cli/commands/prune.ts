@@ -39,8 +39,8 @@ export function addPruneCommand(program: Command): void {
     .option("--mode <name>", "how much is pruned: adaptive (default), aggressive or off", readMode)
     .option("--session <name>", "the session that saved outputs belong to")
     .notes(`
-The file is replaced at once and kept as a .bak; a pi session that knows context_edit gets such records instead, and no
-line of it is changed.
+The file is replaced in one step, and the old one is kept as a .bak. A pi session that knows context_edit gets such records
+instead, and no line of it is changed.
 
 Examples:
   spillway prune session.jsonl --dry-run

@@ -70,8 +70,8 @@ export function addReplayCommand(program: Command): void {
     .option("--html <file>", "also write a page with charts")
     .option("--json", "print one JSON object, with each request of each conversation")
     .notes(`
-NET takes off what reading back would cost where an answer missed something. UNCHANGED is the share of a request's bytes with
-which the next one begins too: as far as that, the prompt cache serves.
+NET takes off what reading back would cost where an answer missed something. UNCHANGED is how much of a request
+the next one repeats at its start. The provider can read that part from its prompt cache.
 
 Examples:
   spillway replay session.jsonl --window 64000

@@ -29,14 +29,14 @@ export function addRunCommand(program: Command): void {
       readTimeout,
     )
     .option("--raw", "pass every byte on as it comes, and save every byte: nothing is cut")
-    .option("--pass-unsaved", "do so if nothing can be saved; otherwise what is cut then would be lost")
+    .option("--pass-unsaved", "if nothing can be saved, pass everything on uncut, so that nothing is lost")
     .option("--mark-stderr", 'begin lines of standard error with "stderr: " (their order is then approximate)')
     .option("--no-redact", "save and show secrets as they are, whatever your config says")
     .option("--json", "end with one JSON object, { text, receipt, exitCode }")
     .option("-q, --quiet", "print no summary on standard error")
     .notes(`
-Ends with the command's own exit code; 128+n after a signal, 124 when its time was up, 125 for a fault of ours,
-126 if it cannot be run, 127 if there is no such command.
+The exit code is the command's own. It is 128+n after a signal, 124 if the time was up, 125 for a fault of ours, 126 if the
+command cannot be run, and 127 if there is no such command.
 
 Examples:
   spillway run -- npm test

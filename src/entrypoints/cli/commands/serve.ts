@@ -52,13 +52,13 @@ Requests go on to the provider with the agent's own key, which is not kept. Resu
 cut and saved, old ones are shown shorter when the window fills, and a request that is refused for its size is made smaller
 and sent again. Everything else passes as it came.
 
-The variable SPILLWAY_TOKEN is a token of the role admin. Without any token everybody who can reach the port may ask for
-everything, so that only this machine's own address is served then. Agents send a token as x-spillway-token;
-the API and /metrics take it in that header too, or as Authorization: Bearer.
+The variable SPILLWAY_TOKEN is a token of the role admin. Without any token, everybody who can reach the port may ask
+for everything, so the server then listens on this machine's own address only. Agents send a token as x-spillway-token; the API
+and /metrics take it in that header too, or as Authorization: Bearer.
 
-A line of the file of tokens is "ROLE TOKEN", "ROLE TOKEN SCOPE" or "ROLE TOKEN SCOPE NAME". Whoever bears a token reaches the
-artifacts, events and sessions of its scope, and learns nothing of those of any other. If a saved output is read with a token,
-the event of it has the token's name, never the token.
+A line of the file of tokens is "ROLE TOKEN", "ROLE TOKEN SCOPE" or "ROLE TOKEN SCOPE NAME". A token reaches the
+artifacts, events and sessions of its scope and of no other. If a saved output is read with a token, the event has the token's
+name, and never the token.
 
 Examples:
   spillway serve

@@ -17,8 +17,8 @@ export function addSpoolCommand(program: Command): void {
     .option("--upload", "try to upload it now")
     .option("--json", "print one JSON object, { artifacts, bytes, oldestMs, fault ... }")
     .notes(`
-Outputs are saved on this machine first, and uploaded as soon as the bucket and the ledger take them. A process that runs, such
-as serve, tries again by itself. With --upload it ends with 1 if something still waits.
+Outputs are saved on this machine first, and uploaded as soon as the bucket and the ledger take them. A process that
+stays, such as serve, tries again by itself. With --upload the exit code is 1 if something still waits.
 
 Example:
   spillway spool --upload`)

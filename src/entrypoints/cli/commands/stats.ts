@@ -51,7 +51,8 @@ export function addStatsCommand(program: Command): void {
       ]),
     )
     .notes(`
-A rate with ! is above --flag-above: the limits of that tool deserve a look. TOKENS SAVED is net: what was read back is taken off, and what the host would have cut anyway is not counted.
+A rate with ! is above --flag-above: look at the limits of that tool. TOKENS SAVED is net: what was read back is taken off,
+and what the host would have cut anyway is not counted.
 
 Examples:
   spillway stats

@@ -25,7 +25,7 @@ export function addToolsCommand(program: Command): void {
     )
     .option("--transcripts <folder>", "also serve sessions_history, which reads the sessions in this folder")
     .notes(`
-The tools only read, and nothing outside the folders is reached, by no link and no "..". With --allow-commands a model
+The tools only read. They reach nothing outside the folders, not even through a link or "..". With --allow-commands a model
 may run any command as you: the folders then bound where a command starts, not what it does.
 
 Examples:

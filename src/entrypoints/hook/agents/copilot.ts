@@ -12,8 +12,8 @@ const home = () => process.env.COPILOT_HOME || join(homedir(), ".copilot");
 /** Copilot CLI: a hook `postToolUse` in a file of its own. */
 export const copilot: Agent = {
   about: `copilot: the file is .github/hooks/spillway.json, or ~/.copilot/hooks/spillway.json with --user (COPILOT_HOME is
-honoured). Covers the shell, failed commands too, and MCP tools: Copilot CLI keeps whole outputs. Files over 20 KB it does not
-read at all.`,
+honoured). Covers the shell, failed commands too, and MCP tools: Copilot CLI keeps whole outputs. It does not read
+files over 20 KB at all.`,
   command: "copilot",
   folder: (whose) => (whose === "user" ? home() : join(process.cwd(), ".github")),
 

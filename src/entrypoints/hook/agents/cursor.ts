@@ -8,7 +8,7 @@ const HOOK = { command: "spillway hook --agent cursor", timeout: 10 };
 
 /** Cursor: a hook `postToolUse` in a hooks.json. Written from descriptions of others: it was never run here. */
 export const cursor: Agent = {
-  about: `cursor (not tried: its program is not to be had here; written from descriptions): the file is .cursor/hooks.json, or
+  about: `cursor (not tried with the program itself, written from descriptions): the file is .cursor/hooks.json, or
 ~/.cursor/hooks.json with --user. Covers MCP tools; output of commands cannot be replaced in Cursor. "spillway init mcp" is
 the surer way for its MCP servers.`,
   command: "cursor",
