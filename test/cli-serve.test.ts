@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -208,7 +208,9 @@ describe("spillway serve", () => {
 
   it("with a token nobody reads without it, and it stands in no output", async () => {
     writeFileSync(join(folder, "tokens"), "# for the page\nread 0123456789abcdef-read\n");
-    const { url } = await serve(["--tokens", "tokens"], { SPILLWAY_TOKEN: "0123456789abcdef-admin" });
+    chmodSync(join(folder, "tokens"), 0o640);
+    const { url, said } = await serve(["--tokens", "tokens"], { SPILLWAY_TOKEN: "0123456789abcdef-admin" });
+    expect(said()).toContain("other users of this machine may read the tokens in tokens: chmod 600 tokens\n");
     const status = async (token?: string) =>
       (await fetch(`${url}/api/events`, token ? { headers: { authorization: `Bearer ${token}` } } : {})).status;
     expect(await Promise.all([status(), status("0123456789abcdef-read"), status("0123456789abcdef-admin")])).toEqual([
@@ -220,7 +222,9 @@ describe("spillway serve", () => {
     const upstream = await provider();
     const token = "0123456789abcdef-team-a";
     writeFileSync(join(folder, "tokens"), `write ${token} team-a\nwrite 0123456789abcdef-own\n`);
-    const { url } = await serve(["--tokens", "tokens", "--anthropic", upstream.url]);
+    chmodSync(join(folder, "tokens"), 0o600);
+    const { url, said } = await serve(["--tokens", "tokens", "--anthropic", upstream.url]);
+    expect(said()).not.toContain("chmod");
     const content = Array.from({ length: 9000 }, (_, at) => `row ${at + 1} of a table\n`).join("");
     const shown = async (as: string, more = {}) => {
       const messages = [

@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import { hostname, networkInterfaces } from "node:os";
 import { Readable } from "node:stream";
 import { InvalidArgumentError } from "commander";
@@ -208,6 +208,9 @@ async function readTokens(file: string | undefined): Promise<Token[]> {
   const tokens: Token[] = own ? [{ role: "admin", token: own, name: "SPILLWAY_TOKEN" }] : [];
   if (file === undefined) return tokens;
   const lines = (await readFile(file, "utf8").catch(failed(file))).split("\n");
+  if (process.platform !== "win32" && ((await stat(file)).mode & 0o077) !== 0) {
+    tell(`other users of this machine may read the tokens in ${file}: chmod 600 ${file}`);
+  }
   for (const [at, line] of lines.entries()) {
     const words = line.trim();
     if (words === "" || words.startsWith("#")) continue;
