@@ -1,6 +1,6 @@
 import { type FormEvent, type ReactNode, useEffect, useRef, useState } from "react";
 import { exact } from "./amounts.ts";
-import { ApiFault, type Artifact, type Limits, post, type Receipt, type Trial } from "./api.ts";
+import { ApiFault, type Limits, post, type Receipt, type Trial } from "./api.ts";
 import { Count, Fault } from "./parts.tsx";
 import { PlainText } from "./text-view.tsx";
 
@@ -9,14 +9,15 @@ const NAMES = "auto signal head-tail head tail json table diff listing matches s
 export const STRATEGIES: readonly string[] = NAMES.split(" ");
 
 interface CompareProps {
-  artifact: Artifact;
+  /** Of the output. */
+  id: string;
   shown: Receipt | null;
   /** What the model read; null while that is not known. */
   before: string | null;
 }
 
 /** The same output under other limits or another strategy. Nothing of it is kept. */
-export function ComparePanel({ artifact, shown, before }: CompareProps): ReactNode {
+export function ComparePanel({ id, shown, before }: CompareProps): ReactNode {
   const [state, setState] = useState<{ trial: Trial | null; fault: ApiFault | null; isBusy: boolean }>(IDLE);
   const panel = useRef<HTMLElement>(null);
   // It stands below the text, where nobody would see that it is there.
@@ -32,15 +33,7 @@ export function ComparePanel({ artifact, shown, before }: CompareProps): ReactNo
       const value = Number(form.get(name));
       if (value > 0) limits[name] = value;
     }
-    const { id, tool, command, exitCode } = artifact;
-    const body = {
-      artifact: id,
-      tool,
-      command: command ?? undefined,
-      exitCode: exitCode ?? undefined,
-      limits,
-      strategy: form.get("strategy"),
-    };
+    const body = { artifact: id, limits, strategy: form.get("strategy") };
     setState((before) => ({ ...before, isBusy: true }));
     try {
       setState({ trial: await post<Trial>("/api/policy/try", body), fault: null, isBusy: false });

@@ -236,7 +236,7 @@ function Output({ artifact, recorded, event, life, params }: OutputProps): React
           )}
         </div>
       )}
-      {isComparing && <ComparePanel artifact={artifact} shown={recorded} before={view.data?.text ?? null} />}
+      {isComparing && <ComparePanel id={id} shown={recorded} before={view.data?.text ?? null} />}
     </>
   );
 }

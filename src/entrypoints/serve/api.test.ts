@@ -27,6 +27,7 @@ afterEach(async () => {
   if (faults.length > 0) throw new Error(`the server warned: ${faults.join("; ")}`);
 });
 
+const JSON_TYPE = { "content-type": "application/json" };
 const LONG = Array.from({ length: 1000 }, (_, at) => `entry ${at + 1} of the log`).join("\n");
 
 async function start(options: Partial<ServeOptions> = {}, spillwayOptions: SpillwayOptions = {}) {
@@ -239,7 +240,7 @@ describe("the API", () => {
   });
 
   it("makes what the model read again, by whatever name it was told to read on, and says why", async () => {
-    const { spillway, get } = await start();
+    const { spillway, get, ask } = await start();
     const log = LONG.replace("entry 500 of", "src/a.ts:5: error: cannot find name in");
     const readers = [
       { by: "shell" as const },
@@ -252,6 +253,11 @@ describe("the API", () => {
       const view = await get(`/api/artifacts/${receipt.artifact}/view`);
       expect(view).toMatchObject({ text, isSame: true, recorded: { call, exitCode: 2, artifact: receipt.artifact } });
       expect(JSON.stringify(view.receipt.explained)).toContain("error: cannot find name");
+      // What is tried with it is told to its reader by the same name, so that only the policy makes a difference.
+      const { limits, strategy } = view.recorded;
+      const body = JSON.stringify({ artifact: receipt.artifact, limits, strategy });
+      const trial = await ask("/api/policy/try", { method: "POST", headers: JSON_TYPE, body });
+      expect((await trial.json()).text).toBe(text);
       made.push(text);
     }
     expect(new Set(made).size).toBe(3);

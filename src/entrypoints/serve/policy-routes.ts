@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { RecordedEvent } from "../../contract/event.ts";
 import type { PolicyInput } from "../../contract/policy.ts";
 import type { Receipt } from "../../contract/receipt.ts";
 import type { Artifact, Store } from "../../contract/store.ts";
@@ -22,6 +23,41 @@ export function policyRoutes(
   inForce: PolicyInput | undefined,
 ): Route[] {
   const views = new Map<string, ReturnType<typeof makeAgain>>();
+
+  /** The last event with a receipt of an output, or the one that is asked for. */
+  async function recordedAs(id: string, asked?: number): Promise<Came | null> {
+    const found = await spillway.ledger?.events({
+      artifact: id,
+      kinds: ["output-clamped", "output-passed"],
+      order: "newest",
+      max: 1,
+      ...(asked !== undefined && { beforeId: asked + 1 }),
+    });
+    const event = found?.[0];
+    return event?.receipt ? { ...event, receipt: event.receipt } : null;
+  }
+
+  /** Making one again reads the whole output, and readers come back to the same few. */
+  async function viewOf(saved: WholeArtifact, { id, receipt }: Came): ReturnType<typeof makeAgain> {
+    const key = `${saved.id} ${id}`;
+    const making = views.get(key) ?? makeAgain(saved, receipt, inForce ?? {});
+    views.delete(key);
+    views.set(key, making);
+    if (views.size > SERVE_NUMBERS.apiViews.default) views.delete(views.keys().next().value ?? "");
+    return making.catch((error: unknown) => {
+      views.delete(key);
+      throw error;
+    });
+  }
+
+  /** What a saved output came with. Its marker told somebody how to read on, and tells it to the same reader again. */
+  async function asItCame(saved: WholeArtifact) {
+    const event = await recordedAs(saved.id);
+    const reader = event === null ? undefined : (await viewOf(saved, event)).reader;
+    const { tool, command, exitCode } = saved;
+    return { tool, ...savedMade(command), ...(exitCode !== null && { exitCode }), reader };
+  }
+
   return [
     route({
       method: "GET",
@@ -45,9 +81,12 @@ export function policyRoutes(
       role: "read",
       summary: "What an output would become under a policy. Nothing is saved or recorded.",
       body: z.strictObject({
-        tool: z.string().default("run_command"),
+        tool: z.string().optional().describe("run_command where it is left out"),
         output: z.string().optional().describe("the output"),
-        artifact: z.string().optional().describe("or the id of a saved one"),
+        artifact: z
+          .string()
+          .optional()
+          .describe("or the id of a saved one, whose tool, command and exit code hold where they are left out"),
         command: z.string().optional(),
         exitCode: z.int().optional(),
         policy: z
@@ -59,20 +98,22 @@ export function policyRoutes(
         strategy: z.string().optional().describe("for this output, instead of the policy's"),
       }),
       answers: z.strictObject({ text: z.string(), receipt: receiptShape, limits: z.looseObject({}) }),
-      async answer({ body: { output, artifact, policy, limits, strategy, ...about }, caller }) {
+      async answer({ body: { output, artifact, policy, ...about }, caller }) {
         if ((output === undefined) === (artifact === undefined)) {
           throw new Refusal(400, "bad-input", "give either output or artifact");
         }
         const saved = artifact === undefined ? null : await spillway.openRead(artifact, caller);
         const tried = await trial(policy ?? inForce ?? {}, saved);
-        const admitted = await tried.admit({
+        const before = saved === null ? {} : await asItCame(saved);
+        const whole = saved?.stream() ?? output ?? "";
+        const { text, receipt } = await tried.admit({
+          tool: "run_command",
+          ...before,
           ...about,
-          limits,
-          strategy,
-          output: saved?.stream() ?? output ?? "",
+          output: whole,
           explain: true,
         });
-        return { text: admitted.text, receipt: admitted.receipt, limits: admitted.receipt.limits };
+        return { text, receipt, limits: receipt.limits };
       },
     }),
     route({
@@ -98,30 +139,17 @@ export function policyRoutes(
       }),
       async answer({ named: { id = "" }, query: { event: asked }, caller }) {
         const saved = await spillway.openRead(id, caller);
-        const found = await spillway.ledger?.events({
-          artifact: id,
-          kinds: ["output-clamped", "output-passed"],
-          order: "newest",
-          max: 1,
-          ...(asked !== undefined && { beforeId: asked + 1 }),
-        });
-        const event = found?.[0];
-        if (!event?.receipt) throw new Refusal(404, "unknown-event", "no receipt of this output is recorded");
-        // Making one again reads the whole output, and readers come back to the same few.
-        const key = `${id} ${event.id}`;
-        const making = views.get(key) ?? makeAgain(saved, event.receipt, inForce ?? {});
-        views.delete(key);
-        views.set(key, making);
-        if (views.size > SERVE_NUMBERS.apiViews.default) views.delete(views.keys().next().value ?? "");
-        const again = await making.catch((error: unknown) => {
-          views.delete(key);
-          throw error;
-        });
+        const event = await recordedAs(id, asked);
+        if (event === null) throw new Refusal(404, "unknown-event", "no receipt of this output is recorded");
+        const { reader: _reader, ...again } = await viewOf(saved, event);
         return { ...again, event: event.id, atMs: event.atMs, recorded: event.receipt };
       },
     }),
   ];
 }
+
+/** An output as an event recorded it. */
+type Came = RecordedEvent & { receipt: Receipt };
 
 /** What the names of our own tools may begin with: as the gateway adds them, and as others offer them. */
 const TOOLS = ["spillway_", ""].map((prefix) => {
@@ -138,14 +166,14 @@ async function makeAgain(saved: WholeArtifact, recorded: Receipt, policy: Policy
   const { tool, limits, exitCode } = recorded;
   const strategy = recorded.summarized ? undefined : recorded.strategy;
   const tried = await trial(policy, saved);
-  const made: { text: string; receipt: Receipt }[] = [];
+  const made: { text: string; receipt: Receipt; reader: (typeof READERS)[number] }[] = [];
   for (const reader of READERS) {
     const about = { tool, limits, strategy, exitCode, ...savedMade(saved.command) };
     const { text, receipt } = await tried.admit({ ...about, reader, output: saved.stream(), explain: true });
     const { bytes, chars, lines } = recorded.shown;
     const isSame = receipt.shown.bytes === bytes && receipt.shown.chars === chars && receipt.shown.lines === lines;
-    if (isSame) return { text, receipt, isSame };
-    made.push({ text, receipt });
+    if (isSame) return { text, receipt, isSame, reader };
+    made.push({ text, receipt, reader });
     if (saved.bytes > MOST_READ_OFTEN_BYTES) break;
   }
   return { ...(made[0] as (typeof made)[0]), isSame: false };
