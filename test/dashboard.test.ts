@@ -156,6 +156,11 @@ describe.skipIf(browserPath === null)("the dashboard", () => {
       .evaluateAll((all) =>
         all.map((row) => [...row.children].map((cell) => cell.querySelector("data")?.value ?? cell.textContent)),
       );
+  // What a host would have cut itself does not count as printed, nor what was cut before in its session.
+  const isRerun = `exists (select 1 from events e where e.kind = 'output-clamped' and e.artifact = events.artifact
+    and e.session = events.session and e.tool = events.tool and e.id < events.id) and kind = 'output-clamped'`;
+  const whole = `round(1.0 * json_extract(receipt, '$.shown.tokens') * json_extract(receipt, '$.total.bytes') / json_extract(receipt, '$.shown.bytes'))`;
+  const printed = `min(${whole}, coalesce(json_extract(more, '$.hostTokens'), 1e15))`;
   const percent = (share: number) => `${(share * 100).toFixed(share > 0 && share < 0.1 ? 1 : 0)} %`;
 
   const PAGES: [name: string, hash: () => string, ready: string][] = [
@@ -245,11 +250,6 @@ describe.skipIf(browserPath === null)("the dashboard", () => {
     const outputs =
       "from events where kind in ('output-clamped', 'output-passed') and json_extract(more, '$.isRecut') is null";
     const shown = (unit: string) => `coalesce(sum(json_extract(receipt, '$.shown.${unit}')), 0)`;
-    // What a host would have cut itself does not count, nor what was cut before in its session.
-    const isRerun = `exists (select 1 from events e where e.kind = 'output-clamped' and e.artifact = events.artifact
-      and e.session = events.session and e.tool = events.tool and e.id < events.id) and kind = 'output-clamped'`;
-    const whole = `round(1.0 * json_extract(receipt, '$.shown.tokens') * json_extract(receipt, '$.total.bytes') / json_extract(receipt, '$.shown.bytes'))`;
-    const printed = `min(${whole}, coalesce(json_extract(more, '$.hostTokens'), 1e15))`;
     const [sums] = sql<Record<string, number>>(
       `select count(*) calls, sum(json_extract(receipt, '$.total.bytes')) bytes, ${shown("bytes")} shownBytes, ${shown("tokens")} shownTokens,
         sum(json_extract(receipt, '$.omitted.bytes') > 0) cut, sum(iif(${isRerun}, 0, ${printed})) tokens, sum(${isRerun}) reruns ${outputs}`,
@@ -359,6 +359,8 @@ describe.skipIf(browserPath === null)("the dashboard", () => {
       events.filter(({ kind }) => kind === "overflow-detected").length,
     ]);
     expect(await page.locator(".lane").count()).toBe(receipts.length);
+    // Of the arguments of a call, one alone is named by its value.
+    expect(await page.locator(".lane-name").nth(1).textContent()).toBe("read_file src/1.ts");
     // The provider stated its window, and says nothing of a cache: what comes after a changed result is read anew.
     const [fill] = sql<{ fullest: number; breaks: number; lost: number }>(
       `with requests as (
@@ -394,10 +396,94 @@ describe.skipIf(browserPath === null)("the dashboard", () => {
     const lanes = page.locator(".lane", { has: page.locator(".form-trimmed, .form-cleared") });
     expect(await lanes.count()).toBe(shorter.size);
     await page.getByRole("button", { name: "As a table" }).click();
-    const counted = await page
-      .locator("[aria-label=Requests] tbody tr")
-      .evaluateAll((all) => all.map((row) => Number(row.children[4]?.querySelector("data")?.getAttribute("value"))));
-    expect(counted).toEqual(answered.map(({ inputTokens }) => inputTokens));
+    const requests = sql<Record<"weighed" | "estimated" | "tokens" | "system" | "results" | "isRecovered", number>>(
+      `with answered as (select *, lag(id, 1, 0) over (order by id) before from events where kind = 'request-answered' and session = 'agent'),
+        recovered as (select *, (select max(json_extract(e.more, '$.estimatedTokens')) from events e
+          where e.kind = 'overflow-recovered' and e.session = 'agent' and e.id between before and answered.id) after from answered)
+        select coalesce(after, json_extract(more, '$.request.tokens')) estimated, after is not null isRecovered,
+          json_extract(more, '$.inputTokens') tokens, json_extract(more, '$.request.systemAndToolsTokens') system,
+          json_extract(more, '$.request.resultTokens') results from recovered order by id`,
+    );
+    const table = await cells(page, "Requests");
+    expect(table.map((row) => row.slice(3, 6))).toEqual(
+      requests.map(({ estimated, tokens }) => [`${estimated}`, `${tokens}`, percent(tokens / 20_000)]),
+    );
+    // The layers of a bar: each result in the form that it has by then, in the provider's tokens.
+    const forms = sql<{ request: number; form: string; tokens: number }>(
+      `with answered as (select id, row_number() over (order by id) request from events where kind = 'request-answered' and session = 'agent'),
+        results as (select id, call, json_extract(receipt, '$.shown.tokens') tokens, iif(json_extract(receipt, '$.omitted.bytes') > 0, 'cut', 'whole') form
+          from events where session = 'agent' and receipt is not null),
+        changes as (select events.id, change.value ->> 'call' call, change.value ->> 'fromChars' had, change.value ->> 'toChars' has,
+          iif(kind = 'request-pruned', change.value ->> 'to', iif(change.value ->> 'toChars' < 400, 'cleared', 'trimmed')) form
+          from events, json_each(more, '$.changes') change where session = 'agent' and kind in ('request-pruned', 'overflow-reduced')
+            and coalesce(change.value ->> 'of', '') <> 'call' and (kind = 'overflow-reduced' or change.value ->> 'to' in ('trimmed', 'cleared')))
+        select request, coalesce((select form from changes c where c.call = results.call and c.id < answered.id order by c.id desc limit 1), form) form,
+          sum(tokens * coalesce((select 1.0 * has from changes c where c.call = results.call and c.id < answered.id order by c.id desc limit 1), 1)
+            / coalesce((select 1.0 * had from changes c where c.call = results.call and c.id < answered.id order by c.id limit 1), 1)) tokens
+          from answered join results on results.id < answered.id group by 1, 2`,
+    );
+    await page.getByRole("button", { name: "As a table" }).click();
+    const bars = await page.locator(".fill g:has(> title)").evaluateAll((all) =>
+      all.map((bar) => ({
+        told: Object.fromEntries(
+          [...(bar.firstChild?.textContent ?? "").matchAll(/^([a-z ,]+): ([\d,]+)$/gm)].map(([, name, count]) => [
+            name,
+            Number(count?.replaceAll(",", "")),
+          ]),
+        ) as Record<string, number>,
+        heights: [...bar.querySelectorAll("rect")].map((rect) => Number(rect.getAttribute("height"))),
+      })),
+    );
+    expect(bars.length).toBe(requests.length);
+    expect(new Set(forms.map(({ form }) => form)).size).toBeGreaterThan(2);
+    for (const [at, { estimated, tokens, system, results, isRecovered }] of requests.entries()) {
+      const own = forms.filter(({ request }) => request === at + 1);
+      const known = own.reduce((sum, each) => sum + each.tokens, 0);
+      const scaled = (count: number) => (count * tokens) / estimated;
+      const inResults = Math.min(tokens - scaled(system), scaled(isRecovered ? known : results));
+      const expected = [
+        ["system and tools", scaled(system)],
+        ["messages", tokens - scaled(system) - inResults],
+        ...own.map(({ form, tokens: share }) => [`results, ${form}`, (share * inResults) / known] as const),
+      ] as const;
+      const { told = {}, heights = [] } = bars[at] ?? {};
+      for (const [name, count] of expected) {
+        expect(
+          Math.abs((told[name] ?? 0) - count),
+          `request ${at + 1}, ${name}: ${told[name]}, not ${count}`,
+        ).toBeLessThan(4);
+      }
+      // A layer is drawn as high as its tokens are many, on the scale of the window.
+      const perToken = (280 - 18 - 24) / (20_000 * 1.05);
+      const layers = Object.values(told);
+      expect(
+        heights.map((height, layer) => Math.abs(height - Math.max(0.5, (layers[layer] ?? 0) * perToken)) < 0.01),
+      ).toEqual(layers.map(() => true));
+    }
+    await page.close();
+  });
+
+  it("comes into the next hour while it is open", async () => {
+    const { page } = await open("#/overview");
+    await page.waitForSelector(".chart canvas");
+    const lastHour = async () => {
+      const asTable = page.getByRole("button", { name: "As a table" });
+      await asTable.click();
+      const hour = await page
+        .locator("[aria-label='The figures of the chart'] tbody tr")
+        .last()
+        .locator("th")
+        .textContent();
+      await asTable.click();
+      return hour;
+    };
+    const before = await lastHour();
+    await page.evaluate(() => {
+      const { now } = Date;
+      Date.now = () => now() + 3_600_000;
+    });
+    await admitOne("an hour later", "one line");
+    await expect.poll(lastHour, { timeout: 10_000 }).not.toBe(before);
     await page.close();
   });
 
@@ -448,12 +534,14 @@ describe.skipIf(browserPath === null)("the dashboard", () => {
     const sessions = sql<Record<string, string | number>>(
       `select session, sum(kind like 'output-%') calls, sum(kind = 'output-clamped' and json_extract(receipt, '$.omitted.bytes') > 0) cut,
         sum(kind in ('artifact-recalled', 'artifact-searched') and json_extract(more, '$.reads') = 'model') recalls,
-        coalesce(sum(json_extract(receipt, '$.total.bytes')), 0) printed, coalesce(sum(json_extract(receipt, '$.shown.bytes')), 0) shown
+        coalesce(sum(json_extract(receipt, '$.total.bytes')), 0) printed, coalesce(sum(json_extract(receipt, '$.shown.bytes')), 0) shown,
+        sum(coalesce(iif(${isRerun}, 0, ${printed}) - json_extract(receipt, '$.shown.tokens'), 0))
+          - sum(iif(kind in ('artifact-recalled', 'artifact-searched') and json_extract(more, '$.reads') = 'model', json_extract(more, '$.tokens'), 0)) saved
         from events where session is not null group by session`,
     );
     const listed = await cells(page, "Sessions");
     const inOrder = (rows: unknown[][]) => rows.map((row) => row.join(" ")).toSorted();
-    expect(inOrder(listed.map(([session, _seen, ...row]) => [session, ...row.slice(0, 5)]))).toEqual(
+    expect(inOrder(listed.map(([session, _seen, ...row]) => [session, ...row]))).toEqual(
       inOrder(sessions.map((row) => Object.values(row))),
     );
     await page.evaluate(() => {

@@ -74,7 +74,7 @@ function optionsFor(element: HTMLElement, layers: Layer[]): UPlot.Options {
       y: { range: (_chart, _min, max) => [0, Math.max(1, max * 1.05)] },
     },
     axes: [
-      { ...axis, space: 90, values: timeLabels },
+      { ...axis, space: 90, size: 28, values: timeLabels },
       { ...axis, size: 56, values: (_chart, ticks) => ticks.map(short) },
     ],
     legend: { live: true },

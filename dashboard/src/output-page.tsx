@@ -26,7 +26,7 @@ import {
 import { ComparePanel } from "./compare-panel.tsx";
 import { useKeys } from "./keys.ts";
 import { Minimap } from "./minimap.tsx";
-import { Answer, Bytes, Count, type Figure, Figures, Name, Raw, SessionLink, Time } from "./parts.tsx";
+import { Answer, Bytes, Count, type Figure, Figures, Made, Name, Raw, SessionLink, Time } from "./parts.tsx";
 import { go, hrefTo } from "./route.ts";
 import { lifeText, storyOf } from "./session-story.ts";
 import { type Stretch, stretchAt, stretchesOf } from "./stretches.ts";
@@ -278,7 +278,7 @@ function Head({ artifact, recorded, life }: Pick<OutputProps, "artifact" | "reco
       </h1>
       {command !== null && (
         <code className="command">
-          <Name text={command} />
+          <Made by={command} />
         </code>
       )}
       <p className="quiet">
@@ -470,7 +470,7 @@ function FindForm({ id, field, found, setFound, jump, selected }: FindProps): Re
         onKeyDown={(event) => event.key === "Escape" && field.current?.blur()}
       />
       <label title="Read it as a regular expression">
-        <input type="checkbox" checked={isPattern} onChange={(event) => setPattern(event.target.checked)} /> .*
+        <input type="checkbox" checked={isPattern} onChange={(event) => setPattern(event.target.checked)} /> regex
       </label>
       <output className="quiet" aria-live="polite">
         {fault}

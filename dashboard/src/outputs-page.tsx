@@ -1,6 +1,6 @@
 import { type ReactNode, useState } from "react";
 import { type Artifact, ask, type Page, useAsked, useLive } from "./api.ts";
-import { Answer, Bytes, type Column, Count, Name, NothingYet, SessionLink, Table, Time } from "./parts.tsx";
+import { Answer, Bytes, type Column, Count, Made, Name, NothingYet, SessionLink, Table, Time } from "./parts.tsx";
 import { hrefTo } from "./route.ts";
 
 /** Saved outputs, the newest first. */
@@ -32,7 +32,7 @@ const COLUMNS: Column<Artifact>[] = [
       </a>
     ),
   },
-  { head: "What made it", kind: "long", cell: ({ command }) => <Name text={command ?? "—"} /> },
+  { head: "What made it", kind: "long", cell: ({ command }) => <Made by={command} /> },
   { head: "Size", kind: "right", cell: ({ bytes }) => <Bytes of={bytes} /> },
   { head: "Lines", kind: "right", cell: ({ lines }) => <Count of={lines} /> },
   { head: "Session", kind: "long", cell: ({ session }) => <SessionLink session={session} /> },

@@ -126,7 +126,7 @@ function Incident({ events }: { events: RecordedEvent[] }): ReactNode {
       </ol>
       {scale !== null && (
         <p className="quiet">
-          We had estimated {exact(scale.estimated)} tokens. Later estimates are told by the provider's measure.
+          Our own estimate was {exact(scale.estimated)} tokens. Every figure here is scaled to the provider's count.
         </p>
       )}
     </article>

@@ -14,13 +14,15 @@ const HOUR_MS = 3_600_000;
 export function OverviewPage({ params }: { params: URLSearchParams }): ReactNode {
   const range = rangeIn(params);
   const hours = RANGES[range] ?? 0;
-  const [since] = useState(thisHourMs);
+  const [since, setSince] = useState(thisHourMs);
   const paths = overviewPaths(since, hours);
   const all = useAsked<{ rows: Stat[] }>(paths.all);
   const byHour = useAsked<{ rows: Stat[] }>(paths.byHour);
   const byTool = useAsked<{ rows: Stat[] }>(paths.byTool);
   const overflows = useAsked<Page<RecordedEvent>>(paths.overflows);
   const live = useLive(() => {
+    // A page that stays open comes into the next hour.
+    setSince(thisHourMs);
     for (const asked of [all, byHour, byTool, overflows]) asked.again();
   });
   return (
@@ -167,7 +169,7 @@ function ByTool({ rows }: { rows: Stat[] }): ReactNode {
       cell: ({ truncationRate, cutsTooOften }) => (
         <>
           {percent(truncationRate)}
-          {cutsTooOften && <span title="More than should be: look at its limits"> !</span>}
+          {cutsTooOften && " !"}
         </>
       ),
     },
@@ -179,6 +181,9 @@ function ByTool({ rows }: { rows: Stat[] }): ReactNode {
     <section aria-labelledby="by-tool">
       <h2 id="by-tool">By tool, the largest effect first</h2>
       <Table label="Sums by tool" columns={columns} rows={tools} keyOf={({ tool }) => tool ?? ""} />
+      {tools.some(({ cutsTooOften }) => cutsTooOften) && (
+        <p className="quiet">! More outputs of this tool are cut than should be: look at its limits.</p>
+      )}
     </section>
   );
 }

@@ -324,6 +324,21 @@ export function Name({ text }: { text: string }): ReactNode {
   );
 }
 
+/** What made an output: a command, or a tool's arguments. Of one argument alone the value says enough. */
+export function Made({ by }: { by: string | null }): ReactNode {
+  return by === null ? "—" : <Name text={onlyArgument(by) ?? by} />;
+}
+
+function onlyArgument(made: string): string | null {
+  if (!made.startsWith("{")) return null;
+  try {
+    const [value, ...others] = Object.values<unknown>(JSON.parse(made));
+    return typeof value === "string" && others.length === 0 ? value : null;
+  } catch {
+    return null;
+  }
+}
+
 /** The name of a session, which leads to it. */
 export function SessionLink({ session }: { session: string | null }): ReactNode {
   if (session === null) return "—";

@@ -1,4 +1,4 @@
-import { type ReactNode, useMemo, useState } from "react";
+import { type ReactNode, useMemo, useState, useSyncExternalStore } from "react";
 import { deriveRates } from "../../src/stages/record/derive-rates.ts";
 import { eventsPath } from "./ahead.ts";
 import { counted, dollars, exact, exactTime, percent, short } from "./amounts.ts";
@@ -25,6 +25,7 @@ import {
   Figures,
   FormSample,
   Legend,
+  Made,
   Name,
   NothingYet,
   SessionLink,
@@ -213,14 +214,24 @@ const LAYERS: { name: string; className: string; of: (request: RequestStory) => 
 ];
 
 const MOST_BARS = 400;
-const [WIDTH, HEIGHT, LEFT, TOP, BOTTOM] = [1000, 280, 52, 18, 24];
+const [HEIGHT, LEFT, TOP, BOTTOM] = [280, 52, 18, 24];
+/** On a narrow screen a bar takes so much, and few bars need no scrolling. */
+const NARROW_SLOT = 26;
+const NARROW = matchMedia("(max-width: 760px)");
+
+function onNarrow(changed: () => void): () => void {
+  NARROW.addEventListener("change", changed);
+  return () => NARROW.removeEventListener("change", changed);
+}
 
 function FillChart({ story, selected }: { story: SessionStory; selected: LifeStory | null }): ReactNode {
   const requests = story.requests.slice(-MOST_BARS);
   const skipped = story.requests.length - requests.length;
   const most = Math.max(1, ...requests.map(({ tokens, windowTokens }) => Math.max(tokens, windowTokens ?? 0))) * 1.05;
   const y = (tokens: number) => TOP + (HEIGHT - TOP - BOTTOM) * (1 - tokens / most);
-  const slot = (WIDTH - LEFT) / requests.length;
+  const isNarrow = useSyncExternalStore(onNarrow, () => NARROW.matches);
+  const width = isNarrow ? Math.max(340, LEFT + requests.length * NARROW_SLOT) : 1000;
+  const slot = (width - LEFT) / requests.length;
   const bar = Math.min(56, slot * 0.72);
   const x = (at: number) => LEFT + slot * at + (slot - bar) / 2;
   const used = LAYERS.filter(({ of }) => requests.some((request) => of(request) > 0));
@@ -230,7 +241,8 @@ function FillChart({ story, selected }: { story: SessionStory; selected: LifeSto
       <div className="fill-box" tabIndex={0} role="region" aria-label="The chart">
         <svg
           className="fill"
-          viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+          style={{ minWidth: isNarrow ? width : 0 }}
+          viewBox={`0 0 ${width} ${HEIGHT}`}
           role="img"
           aria-label={`${counted(requests.length, "request")}; the last takes ${exact(requests.at(-1)?.tokens ?? 0)} tokens. The table has every figure.`}
         >
@@ -252,7 +264,7 @@ function FillChart({ story, selected }: { story: SessionStory; selected: LifeSto
           </defs>
           {ticks.map((tick) => (
             <g key={tick}>
-              <line className="grid" x1={LEFT} x2={WIDTH} y1={y(tick)} y2={y(tick)} />
+              <line className="grid" x1={LEFT} x2={width} y1={y(tick)} y2={y(tick)} />
               <text className="axis" x={LEFT - 6} y={y(tick) + 4} textAnchor="end">
                 {short(tick)}
               </text>
@@ -300,7 +312,7 @@ function FillChart({ story, selected }: { story: SessionStory; selected: LifeSto
                     ⟲
                   </text>
                 )}
-                {requests.length <= 40 && (
+                {slot >= 22 && (
                   <text className="axis" x={x(at) + bar / 2} y={HEIGHT - 8} textAnchor="middle">
                     {skipped + at + 1}
                   </text>
@@ -451,7 +463,7 @@ function Lanes({
               <span className="lane-name">
                 <Name text={life.tool} />{" "}
                 <span className="quiet">
-                  <Name text={(life.command ?? "").slice(0, 80)} />
+                  <Made by={life.command} />
                 </span>
               </span>
               <span className="lane-size">

@@ -223,6 +223,9 @@ function useLines(read: ReadLines, total: number) {
   return { lines, want };
 }
 
+/** A short text takes the room of its lines, and that of a scroll bar. */
+const LEAST_PX = 120;
+
 /** A text that is at hand. Our own lines in it stand out. */
 export function PlainText({ name, text }: { name: string; text: string }): ReactNode {
   const all = useMemo(() => text.replace(/\n$/, "").split("\n"), [text]);
@@ -237,7 +240,7 @@ export function PlainText({ name, text }: { name: string; text: string }): React
   );
   const [selected, select] = useState<number | null>(null);
   return (
-    <div className="reader plain">
+    <div className="reader plain" style={{ maxHeight: Math.max(LEAST_PX, (all.length + 2) * ROW_PX) }}>
       <TextView
         name={name}
         lines={all.length}

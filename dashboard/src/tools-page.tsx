@@ -211,10 +211,12 @@ function Sizes({ receipts, limits }: { receipts: Receipt[]; limits: Limits }): R
       kind: "wide",
       cell: ({ top, all, cut }) => (
         <>
-          <span className="size-bar" aria-hidden="true">
-            <span className="form-whole" style={{ width: `${((all - cut) / most) * 100}%` }} />
-            <span className="form-cut" style={{ width: `${(cut / most) * 100}%` }} />
-          </span>
+          {all > 0 && (
+            <span className="size-bar" aria-hidden="true">
+              <span className="form-whole" style={{ width: `${((all - cut) / most) * 100}%` }} />
+              <span className="form-cut" style={{ width: `${(cut / most) * 100}%` }} />
+            </span>
+          )}
           {isAtLimit(top, limit) && <span className="limit-label">◂ limit {bytesText(limit)}</span>}
         </>
       ),
