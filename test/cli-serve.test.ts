@@ -5,9 +5,12 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { checkStore } from "./faults/check-store.mjs";
 
 const CLI = new URL("../dist/cli.cjs", import.meta.url).pathname;
 let folder: string;
+// A disk that is really full needs one of its own.
+const canMount = spawnSync("unshare", ["--mount", "mount", "-t", "tmpfs", "tmpfs", "/mnt"]).status === 0;
 const running: ChildProcess[] = [];
 const stops: (() => Promise<unknown>)[] = [];
 beforeEach(() => {
@@ -104,6 +107,60 @@ describe("spillway serve", () => {
     const [one] = items;
     const content = await (await fetch(`${second.url}/api/artifacts/${one?.id}/content`)).text();
     expect(content).toBe(`word${JSON.parse(one?.command ?? "").at} `.repeat(4000));
+  });
+
+  it.skipIf(!canMount)("a disk that fills up fails no request, and nothing that was told of is lost", async () => {
+    const place = join(folder, "place");
+    mkdirSync(place);
+    expect(spawnSync("mount", ["-t", "tmpfs", "-o", "size=100m,mode=700", "tmpfs", place]).status).toBe(0);
+    // Lazily: a driver may close its file only when it is collected.
+    stops.push(async () => spawnSync("umount", ["-l", place]));
+    const upstream = await provider();
+    const args = ["--anthropic", upstream.url];
+    // Some are kept as rows and some as files.
+    const outputOf = (name: string, at: number) => `${name}, output ${at}\n`.repeat(at % 2 === 0 ? 2500 : 20_000);
+    const send = async (url: string, name: string, outputs = [0, 1, 2, 3]) => {
+      const statuses = outputs.map(async (at) => {
+        const [call, result] = turn(at, 0);
+        Object.assign(result?.content[0] ?? {}, { content: outputOf(name, at) });
+        return (await post(`${url}/v1/messages`, { messages: [{ role: "user", content: name }, call, result] })).status;
+      });
+      expect([name, await Promise.all(statuses)]).toEqual([name, outputs.map(() => 200)]);
+    };
+    const fill = () => spawnSync("dd", ["if=/dev/zero", `of=${join(place, "filler")}`, "bs=4k"]);
+    const first = await serve(args);
+    await send(first.url, "before");
+    expect(String(fill().stderr)).toContain("No space left");
+    await send(first.url, "full");
+    await send(first.url, "still full");
+    first.child.kill("SIGKILL");
+    await first.exit;
+    fill();
+    const second = await serve(args);
+    // Of one only: a store that fails three times is left alone for half a minute.
+    await send(second.url, "begun full", [0]);
+    expect(second.said()).toContain("requests pass, but nothing is saved or recorded until there is room");
+    rmSync(join(place, "filler"));
+    await send(second.url, "after");
+    // Each that a marker names is there, to the byte.
+    const bodies = upstream.bodies.map((body) => JSON.stringify(body.messages));
+    expect(bodies.length).toBe(17);
+    const named = bodies.flatMap((body) => {
+      const [, id] = /(?:artifact|recall) ([a-z2-7]{12})/.exec(body) ?? [];
+      const [, name = "", at] = /([a-z ]+), output (\d)/.exec(body) ?? [];
+      return id === undefined ? [] : [{ id, name, at }];
+    });
+    for (const { id, name, at } of named) {
+      const response = await fetch(`${second.url}/api/artifacts/${id}/content`);
+      expect([name, at, response.status]).toEqual([name, at, 200]);
+      expect((await response.text()) === outputOf(name, Number(at))).toBe(true);
+    }
+    const savedOf = (round: string) => named.filter(({ name }) => name === round).length;
+    expect([savedOf("before"), savedOf("after")]).toEqual([4, 4]);
+    for (const body of bodies) expect(body.length).toBeLessThan(60_000);
+    second.child.kill("SIGTERM");
+    expect(await second.exit).toBe(0);
+    expect(checkStore(place, [])).toEqual([]);
   });
 
   it("sends to the upstreams of the user's own config, not to a project's, and flags win", async () => {

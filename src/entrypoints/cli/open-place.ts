@@ -74,6 +74,26 @@ export async function openPlace(flags: PlaceFlags, options: OpenLocalOptions = {
   return openNamed(await nameFolder(flags), options);
 }
 
+/** A place for a server that has to answer though its disk is full. */
+export type ServedPlace = Pick<Place, "ledger" | "ledgerOf" | "spool" | "scope" | "close"> & {
+  dir: string | undefined;
+  store: Store;
+};
+
+/** Opens the folder. If its disk is full, says so and goes on without it; each use tries to open it again. */
+export async function servePlace(flags: PlaceFlags): Promise<ServedPlace> {
+  const named = await nameFolder(flags);
+  const open = () => openNamed(named, { collects: true, tell });
+  try {
+    return await open();
+  } catch (error) {
+    if (!(error instanceof SpillwayError) || error.code !== "store-full") throw error;
+    tell(`requests pass, but nothing is saved or recorded until there is room: ${error.message}`);
+    const { openLater } = await import("../../storage/local/open-local.ts");
+    return { ...openLater(open), scope: named.scope ?? LOCAL_SCOPE, dir: named.dir };
+  }
+}
+
 /** Finds the folder and the other options. `warn` prints what was ignored, if no other code does. */
 async function nameFolder(
   { dir, ledger, store, scope, config }: PlaceFlags,
@@ -218,7 +238,7 @@ export async function* readArtifact(
 /** A reader with a shell. What flags or their config named for this call only, the reader has to name again. */
 export function shellReader(
   { dir, config, scope }: PlaceFlags,
-  place: { dir: string } | null,
+  place: { dir: string | undefined } | null,
 ): Extract<Access, { by: "shell" }> {
   const named = dir ?? (config ? place?.dir : undefined);
   return { by: "shell", ...definedOnly({ dir: named && resolve(named), scope }) };

@@ -151,11 +151,14 @@ export function emptyLocal(dir: string = dataFolder()): ReadableLocal {
   };
 }
 
+/** A folder that may be opened later. */
+type Later = { store: Store } & Pick<Local, "ledger" | "ledgerOf" | "close">;
+
 /**
  * Stands in for a folder that could not be opened. Each call tries to open it again and fails with the reason until
  * that succeeds. Callers handle such failures, and ask less often after some of them.
  */
-export function openLater(open: () => Promise<Local>): { store: Store; ledger: Ledger } {
+export function openLater(open: () => Promise<Local>): Later {
   let opening: Promise<Local> | null = null;
   const local = (): Promise<Local> => {
     opening ??= open().catch((error: unknown) => {
@@ -165,7 +168,18 @@ export function openLater(open: () => Promise<Local>): { store: Store; ledger: L
     return opening;
   };
   const store = async () => (await local()).store;
-  const ledger = async () => (await local()).ledger;
+  const ledgerLater = (ledger: () => Promise<Ledger>): Ledger => ({
+    name: "sqlite",
+    record: async (event) => (await ledger()).record(event),
+    events: async (query) => (await ledger()).events(query),
+    stats: async (query) => (await ledger()).stats(query),
+    sessions: async (query) => (await ledger()).sessions(query),
+    pin: async (session, pinned) => (await ledger()).pin(session, pinned),
+    removeSession: async (session) => (await ledger()).removeSession(session),
+    projection: async (key) => (await ledger()).projection(key),
+    saveProjection: async (projection) => (await ledger()).saveProjection(projection),
+    close: async () => (await opening?.catch(() => null))?.ledger.close(),
+  });
   return {
     store: {
       name: "local",
@@ -178,17 +192,8 @@ export function openLater(open: () => Promise<Local>): { store: Store; ledger: L
       remove: async (id, scope) => (await store()).remove(id, scope),
       close: async () => (await opening?.catch(() => null))?.store.close(),
     },
-    ledger: {
-      name: "sqlite",
-      record: async (event) => (await ledger()).record(event),
-      events: async (query) => (await ledger()).events(query),
-      stats: async (query) => (await ledger()).stats(query),
-      sessions: async (query) => (await ledger()).sessions(query),
-      pin: async (session, pinned) => (await ledger()).pin(session, pinned),
-      removeSession: async (session) => (await ledger()).removeSession(session),
-      projection: async (key) => (await ledger()).projection(key),
-      saveProjection: async (projection) => (await ledger()).saveProjection(projection),
-      close: async () => (await opening?.catch(() => null))?.ledger.close(),
-    },
+    ledger: ledgerLater(async () => (await local()).ledger),
+    ledgerOf: (scope) => ledgerLater(async () => (await local()).ledgerOf(scope)),
+    close: async () => (await opening?.catch(() => null))?.close(),
   };
 }

@@ -10,7 +10,14 @@ import { ROLES, type Role, type Token } from "../../serve/callers.ts";
 import { PUBLIC_UPSTREAMS } from "../../serve/upstreams.ts";
 import type { Command } from "../command.ts";
 import { addPolicyFlags, configFromFlags, type PolicyFlags } from "../flags.ts";
-import { addPlaceFlag, LOCAL_SCOPE, openPlace, type Place, type PlaceFlags, shellReader } from "../open-place.ts";
+import {
+  addPlaceFlag,
+  LOCAL_SCOPE,
+  type PlaceFlags,
+  type ServedPlace,
+  servePlace,
+  shellReader,
+} from "../open-place.ts";
 import { tell } from "../tell.ts";
 import { VERSION } from "../version.ts";
 import { writeOut } from "../write-out.ts";
@@ -77,7 +84,7 @@ async function serve(flags: ServeFlags): Promise<void> {
   const { options, upstreams: config } = await configFromFlags(flags, { strict: true });
   const { policy, dir: _dir, retention: _retention, ...userOptions } = options;
   const tokens = await readTokens(flags.tokens);
-  const place = await openPlace(flags, { collects: true, tell });
+  const place = await servePlace(flags);
   try {
     const [{ startServe }, { gatherEvents }] = await Promise.all([
       import("../../serve/start-serve.ts"),
@@ -120,7 +127,7 @@ async function serve(flags: ServeFlags): Promise<void> {
  * The shell of an agent has neither the flags nor the variables of this process. What can be named again is named; the
  * address of a bucket's ledger cannot, since it holds a password.
  */
-function agentReader(flags: ServeFlags, place: Place, scope: string): Reader {
+function agentReader(flags: ServeFlags, place: ServedPlace, scope: string): Reader {
   const { SPILLWAY_DIR, SPILLWAY_STORE } = process.env;
   if (flags.store ?? SPILLWAY_STORE) return { by: "operator" };
   const named = definedOnly({
