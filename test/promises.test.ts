@@ -56,6 +56,7 @@ describe("the checker notices", () => {
     ["a marker that is missing", (value) => value.replace(/^\[\.\.\. .*\n/m, "")],
     ["a header that counts falsely", (value) => value.replace(/First \d+/, "First 77")],
     ["a second header that counts falsely", (value) => value.replace(/Last \d+/, "Last 77")],
+    ["a header of the first lines over the last", (value) => value.replace("[Last ", "[First ")],
     ["a footer that counts falsely", (value) => value.replace(/fit: \d+/, "fit: 1")],
     ["an exit code that is another", (value) => value.replace("exit code 1", "exit code 2")],
     ["an exit code that is missing", (value) => value.replace(/\n\[exit code 1\]$/, "")],

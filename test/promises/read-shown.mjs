@@ -148,6 +148,9 @@ function checkSaid({ body, heads, said }, source, lines, missing, problems) {
     if (shown === undefined) problems.push(`header over nothing: ${line}`);
     else if (name === "first" || name === "last") {
       if (shown.count !== number(count)) problems.push(`false header, ${shown.count} lines are shown: ${line}`);
+      const isAtEdge = name === "first" ? shown.from === 1 : shown.to === total.lines;
+      if (!isAtEdge || shown.to - shown.from + 1 !== shown.count)
+        problems.push(`false header, lines ${shown.from}-${shown.to} are shown: ${line}`);
     } else if (name === "among") {
       if (`${shown.from}-${shown.to}` !== count)
         problems.push(`false header, lines ${shown.from}-${shown.to} are shown: ${line}`);

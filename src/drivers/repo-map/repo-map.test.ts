@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, expect, test } from "vitest";
+import { afterAll, expect, test, vi } from "vitest";
 import { drawMap, rankDefinitions } from "./rank-definitions.ts";
 import { rankFiles } from "./rank-files.ts";
 import { type FileNames, isKnownFile, LANGUAGES, loadNameReader } from "./read-names.ts";
@@ -136,6 +136,18 @@ test("a file is read again only if it has changed", async () => {
   expect(await rankFiles(files)).toBe(first);
   utimesSync(path, then, new Date(then.getTime() + 5000));
   expect((await rankFiles(files)).ranked.map(({ name }) => name)).toEqual(["behind"]);
+});
+
+test("where one of several files has changed, only that one is read", async () => {
+  const files = ["one.ts", "two.ts", "three.ts"].map((name) => ({ path: join(folder, name), shown: name }));
+  for (const { path } of files) writeFileSync(path, "export const x = 1;");
+  await rankFiles(files);
+  const read = vi.spyOn(reader, "read");
+  writeFileSync(join(folder, "two.ts"), "export const changed = 1;");
+  const { ranked } = await rankFiles(files);
+  expect(read.mock.calls).toEqual([[join(folder, "two.ts"), "two.ts"]]);
+  read.mockRestore();
+  expect(ranked.map(({ name }) => name).toSorted()).toEqual(["changed", "x", "x"]);
 });
 
 test("what was skipped is counted", async () => {
