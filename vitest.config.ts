@@ -14,8 +14,8 @@ export default defineConfig({
     exclude: ["test/frameworks/**", "**/node_modules/**"],
     testTimeout: 60_000,
     hookTimeout: 60_000,
-    // The default is one worker on two cores. Many tests wait for other processes, so a second worker pays.
-    maxWorkers: Math.max(2, availableParallelism() - 1),
+    // One more than there are cores: many tests wait for other processes and for the disk, and leave a core to another file.
+    maxWorkers: availableParallelism() + 1,
     // Tests never touch the folders of the user who runs them.
     env: { SPILLWAY_DIR: testFolder, XDG_CACHE_HOME: testFolder },
     globalSetup: "test/remove-folder.ts",
