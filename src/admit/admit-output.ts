@@ -77,11 +77,13 @@ export function newAdmit(ports: AdmitPorts): Admits {
     const record = () => {
       if (isCut(receipt))
         logCut(ports.logger, level, { tool, beforeChars: totalChars, afterChars: receipt.shown.chars });
+      const host = request.hostLimits ?? ports.hostLimits;
       // What stands in a request already was about to be sent whole.
-      const usual = isCut(receipt) && request.via === undefined ? USUAL_HOST : undefined;
-      const host = request.hostLimits ?? ports.hostLimits ?? usual;
+      const usual =
+        isCut(receipt) && request.via === undefined ? hostTokens(receipt, totalChars, USUAL_HOST) : undefined;
       const more = definedOnly({
-        hostTokens: host && hostTokens(receipt, totalChars, host),
+        // A host of which nothing is said would have shown no less than we did.
+        hostTokens: host ? hostTokens(receipt, totalChars, host) : usual && Math.max(usual, receipt.shown.tokens),
         command: made.command ?? undefined,
         folder: made.folder ?? undefined,
         ...request.via,

@@ -179,6 +179,13 @@ describe("what the host would have cut anyway", () => {
     expect((await saved({}, { maxTokens: 700 })).tokensIn).toBe(700);
     // Where nothing is said, the ceiling counts.
     expect(await saved({})).toEqual(await saved({}, { maxBytes: 51_200, maxLines: 2000 }));
+    // An object counts as a line for each field, and a model gets all of it in one line.
+    const spillway = await make({ store });
+    const rows = Array.from({ length: 4000 }, (_, id) => ({ id, state: "paid", total: id * 3 }));
+    const { receipt } = await spillway.admit({ tool: "list_orders", output: rows });
+    const [row] = (await spillway.ledger?.stats({ by: "all" })) ?? [];
+    expect(receipt.cutBy).not.toBeNull();
+    expect(row?.tokensIn).toBeGreaterThanOrEqual(row?.tokensShown ?? Number.POSITIVE_INFINITY);
     await expect(saved({}, { maxLines: -1 })).rejects.toThrow(/hostLimits/);
     await expect(make({ hostLimits: { maxRows: 1 } as never })).rejects.toThrow(/hostLimits/);
   });
