@@ -1,5 +1,5 @@
-import { expect, it } from "vitest";
-import { newBreaker } from "./deadline.ts";
+import { describe, expect, it } from "vitest";
+import { newBreaker, newTurns } from "./deadline.ts";
 
 it("opens after three failures in a row, tries once after the pause, and closes on a success", () => {
   let nowMs = 1000;
@@ -20,4 +20,44 @@ it("opens after three failures in a row, tries once after the pause, and closes 
   breaker.succeeded();
   breaker.failed();
   expect(breaker.allows()).toBe(true);
+});
+
+describe("turns", () => {
+  it("wait in order, and say who had to wait", async () => {
+    const turns = newTurns(1);
+    const order: string[] = [];
+    expect(await turns.take()).toBe(false);
+    const waiting = ["first", "second"].map((name) =>
+      turns.take().then((hasWaited) => order.push(`${name} ${hasWaited}`)),
+    );
+    turns.give();
+    turns.give();
+    await Promise.all(waiting);
+    expect(order).toEqual(["first true", "second true"]);
+  });
+
+  it("are not lost by those who stop waiting, and none is taken once the signal has aborted", async () => {
+    const turns = newTurns(1);
+    const stop = new AbortController();
+    await turns.take();
+    const left = turns.take(stop.signal);
+    const next = turns.take();
+    stop.abort(new Error("enough"));
+    await expect(left).rejects.toThrow("enough");
+    await expect(turns.take(stop.signal)).rejects.toThrow("enough");
+    turns.give();
+    expect(await next).toBe(true);
+    turns.give();
+    expect(await turns.take()).toBe(false);
+  });
+
+  it("are kept by those who stop only after it was their turn", async () => {
+    const turns = newTurns(1);
+    const stop = new AbortController();
+    await turns.take();
+    const mine = turns.take(stop.signal);
+    turns.give();
+    stop.abort();
+    expect(await mine).toBe(true);
+  });
 });

@@ -72,28 +72,46 @@ export function newBreaker(failures: number, pauseMs: number, now: () => number)
 
 /** Lets so many callers go on at a time. The others wait in order. */
 export interface Turns {
-  /** Resolves to false if a turn was free, to true if the caller had to wait for one. */
-  take(): Promise<boolean>;
+  /**
+   * Resolves to false if a turn was free, to true if the caller had to wait for one. Rejects if the signal aborts before it
+   * is the caller's turn.
+   */
+  take(signal?: AbortSignal): Promise<boolean>;
   give(): void;
 }
 
 /** Makes turns for `most` callers at a time. */
 export function newTurns(most: number): Turns {
-  const waiting: (() => void)[] = [];
+  const waiting = new Set<() => void>();
   let free = most;
   return {
-    async take() {
+    async take(signal) {
+      signal?.throwIfAborted();
       if (free > 0) {
         free -= 1;
         return false;
       }
-      await new Promise<void>((resolve) => waiting.push(resolve));
+      await new Promise<void>((resolve, reject) => {
+        const start = () => {
+          signal?.removeEventListener("abort", stop);
+          resolve();
+        };
+        const stop = () => {
+          waiting.delete(start);
+          reject(signal?.reason);
+        };
+        waiting.add(start);
+        signal?.addEventListener("abort", stop, { once: true });
+      });
       return true;
     },
     give() {
-      const next = waiting.shift();
+      const [next] = waiting;
       if (next === undefined) free += 1;
-      else next();
+      else {
+        waiting.delete(next);
+        next();
+      }
     },
   };
 }

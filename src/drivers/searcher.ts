@@ -1,11 +1,11 @@
 import type * as Ripgrep from "@vscode/ripgrep";
 import type { Searcher } from "../contract/searcher.ts";
+import { newTurns } from "../deadline.ts";
 import { messageOf } from "../errors.ts";
 import { loadPackage } from "../load-package.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
 import { plainSearcher } from "./plain-searcher.ts";
 import { ripgrepSearcher } from "./ripgrep-searcher.ts";
-import { Turns } from "./turns.ts";
 
 /** Options of `loadSearcher`. */
 export interface SearcherOptions {
@@ -19,10 +19,13 @@ export interface SearcherOptions {
 export async function loadSearcher(options: SearcherOptions = {}): Promise<Searcher> {
   const rgPath = options.rgPath === undefined ? await findRipgrep(options.onMissing) : options.rgPath;
   const chosen = rgPath === null ? plainSearcher() : ripgrepSearcher(rgPath, plainSearcher());
-  const turns = new Turns(NUMBERS.searchesAtOnce.default);
+  const turns = newTurns(NUMBERS.searchesAtOnce.default);
   return {
     name: chosen.name,
-    search: (source, request) => turns.take(() => chosen.search(source, request), request.signal),
+    async search(source, request) {
+      await turns.take(request.signal);
+      return chosen.search(source, request).finally(turns.give);
+    },
   };
 }
 

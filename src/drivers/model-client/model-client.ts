@@ -6,11 +6,10 @@ import type {
   ModelPrompt,
   ModelSource,
 } from "../../contract/model-client.ts";
-import { stopAfter, untilAborted } from "../../deadline.ts";
+import { newTurns, stopAfter, untilAborted } from "../../deadline.ts";
 import { badInput, messageOf, SpendingCapError, type SpillwayError } from "../../errors.ts";
 import { checkNumber, describeValue } from "../../stages/policy/check-limits.ts";
 import { NUMBERS, type NumberRow } from "../../stages/policy/defaults.ts";
-import { Turns } from "../turns.ts";
 import { addressOf, count, SPEECHES } from "./speeches.ts";
 
 /** The most bytes that one token of an answer takes, with the JSON around it. */
@@ -36,13 +35,14 @@ export function modelClient(source: ModelSource, now: () => number = () => Date.
     now,
   );
   const price = priceOf(caps);
-  const turns = new Turns(maxConcurrent);
+  const turns = newTurns(maxConcurrent);
   return {
     model: nameOf(typeof source === "function" ? source.name : source.model),
     maxAnswerTokens,
     maxConcurrent,
-    ask: (prompt) =>
-      turns.take(async () => {
+    async ask(prompt) {
+      await turns.take(prompt.signal);
+      try {
         const answered = hourly.take(prompt.system.length + prompt.user.length);
         const maxTokens = Math.min(prompt.maxTokens, maxAnswerTokens);
         const given = await inTime(prompt.signal, timeoutMs, (signal) => askIt({ ...prompt, maxTokens, signal }));
@@ -55,7 +55,10 @@ export function modelClient(source: ModelSource, now: () => number = () => Date.
         prompt.spent?.({ calls: 1, inputTokens, outputTokens, isEstimate, dollars });
         if (typeof given.text !== "string") throw given.text;
         return given.text.toWellFormed();
-      }, prompt.signal),
+      } finally {
+        turns.give();
+      }
+    },
   };
 }
 
