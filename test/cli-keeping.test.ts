@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { openLocal } from "../src/storage/local/open-local.ts";
+import { change } from "../src/storage/sql.ts";
 
 const CLI = new URL("../dist/cli.cjs", import.meta.url).pathname;
 const folder = mkdtempSync(join(tmpdir(), "spillway-cli-keeping-"));
@@ -76,7 +77,8 @@ describe("spillway run", () => {
     const writer = await local.store.begin({ scope: "local", session: null, tool: "x", call: null });
     await writer.add(Buffer.from("old"));
     const { id } = await writer.end();
-    await local.database.kysely.updateTable("artifacts").set({ created_ms: 1 }).where("id", "=", id).execute();
+    const old = local.database.kysely.updateTable("artifacts").set({ created_ms: 1 }).where("id", "=", id);
+    await local.database.commit(() => change(old));
     await local.close();
     spillway(["run", "--", "true"]);
     expect(spillway(["ls"]).stdout).toContain(id);

@@ -244,6 +244,7 @@ describe("what the command line does with saved outputs", () => {
 
   it("asks for more of an id that begins several", async () => {
     const { openLocal } = await import("../src/storage/local/open-local.ts");
+    const { change } = await import("../src/storage/sql.ts");
     const dir = join(folder, "alike");
     const { store, database, close } = await openLocal(dir);
     const ids: string[] = [];
@@ -254,12 +255,10 @@ describe("what the command line does with saved outputs", () => {
     }
     // Ids cannot be chosen, so their rows are changed.
     const alike = ["aaaaaaaaaaa2", "aaaaaaaaaaa3"];
-    for (const [index, id] of ids.entries())
-      await database.kysely
-        .updateTable("artifacts")
-        .set({ id: alike[index] ?? "" })
-        .where("id", "=", id)
-        .execute();
+    for (const [index, id] of ids.entries()) {
+      const rows = database.kysely.updateTable("artifacts").set({ id: alike[index] ?? "" });
+      await database.commit(() => change(rows.where("id", "=", id)));
+    }
     await close();
     const { status, stderr, stdout } = spillway(["recall", "aaaaaa", "--dir", dir]);
     expect([status, stdout]).toEqual([2, ""]);

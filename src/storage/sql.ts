@@ -1,4 +1,5 @@
-import type { Compilable, Kysely } from "kysely";
+import { type Compilable, type DialectAdapter, DummyDriver, Kysely, type QueryCompiler } from "kysely";
+import { badInput } from "../errors.ts";
 import type { Schema } from "./local/schema.ts";
 
 /** What one query gave: its rows, or how many it changed. */
@@ -41,11 +42,26 @@ export function compiledOnce<Row extends object>(insert: (rows: Row[]) => Query)
   };
 }
 
+/** Builds queries of our tables in the words of an engine. They are only built here. */
+export function queriesOf(adapter: DialectAdapter, compiler: QueryCompiler): Kysely<Schema> {
+  const refuse = () => {
+    throw badInput("a query is run by read() or commit() of its database");
+  };
+  return new Kysely({
+    dialect: {
+      createAdapter: () => adapter,
+      createQueryCompiler: () => compiler,
+      createDriver: () => Object.assign(new DummyDriver(), { acquireConnection: refuse }),
+      createIntrospector: refuse,
+    },
+  });
+}
+
 /** A database with our tables, whatever its engine. */
 export interface Sql {
   /** The server and the database, without who asks and how they prove it. Absent for a database in a folder. */
   readonly place?: string;
-  /** Runs typed queries. Each query is a transaction of its own. */
+  /** Builds typed queries, which `read` and `commit` run. */
   readonly kysely: Kysely<Schema>;
   /** How many rows one statement inserts. A prepared statement is cheap where no network is between. */
   readonly rowsAtOnce: number;

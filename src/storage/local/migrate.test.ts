@@ -1,15 +1,14 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Kysely } from "kysely";
+import { SqliteAdapter, SqliteQueryCompiler } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { sqlLedger } from "../ledgers/sql.ts";
+import { queriesOf } from "../sql.ts";
 import { localStore } from "../stores/local.ts";
 import { MIGRATIONS, migrate } from "./migrations.ts";
 import { openDatabase } from "./open-database.ts";
-import type { Schema } from "./schema.ts";
 import { loadDriver, openConnection } from "./sqlite-connection.ts";
-import { sqliteDialect } from "./sqlite-dialect.ts";
 
 let folder = "";
 beforeAll(async () => {
@@ -45,7 +44,8 @@ describe("migrations", () => {
   it("bring a store of version 1 forward: its artifacts are listed for each of their sessions, and nothing recorded is lost", async () => {
     const dir = await freshFolder();
     const connection = openConnection(await loadDriver(), file(dir));
-    await migrate(connection, new Kysely<Schema>({ dialect: sqliteDialect(connection) }), MIGRATIONS.slice(0, 1));
+    const kysely = queriesOf(new SqliteAdapter(), new SqliteQueryCompiler());
+    await migrate(connection, kysely, MIGRATIONS.slice(0, 1));
     connection.exec(`
       insert into artifacts values ('k', 'abcdefabcdef', 'local', 'b', 'bash', 'c1', 5, 1, 's', 'yes', 70, 0, 0, 'row');
       insert into artifact_sessions values ('k', 'a'), ('k', 'b'), ('k', '');
@@ -79,10 +79,13 @@ describe("migrations", () => {
 
   it("give the tables that the schema says", async () => {
     const database = await openDatabase(await freshFolder());
-    const tables = await database.kysely.introspection.getTables();
-    expect(
-      Object.fromEntries(tables.map(({ name, columns }) => [name, columns.map((column) => column.name).join(" ")])),
-    ).toMatchInlineSnapshot(`
+    const tables = database.raw
+      .prepare<{ name: string; columns: string }>(
+        `select tables.name, (select group_concat(name, ' ') from pragma_table_info(tables.name)) as columns
+         from sqlite_master as tables where type = 'table' and name not like 'sqlite_%' order by name`,
+      )
+      .all();
+    expect(Object.fromEntries(tables.map(({ name, columns }) => [name, columns]))).toMatchInlineSnapshot(`
       {
         "artifact_sessions": "key session saved_ms tool call command folder exit_code",
         "artifacts": "key id scope bytes lines sha256 saved created_ms redaction_count redaction_bytes form place",

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { writeChildModule } from "../../../test/child-module.ts";
+import { all, change } from "../sql.ts";
 import { openDatabase } from "./open-database.ts";
 import { loadDriver, openConnection, type SqliteConnection } from "./sqlite-connection.ts";
 
@@ -42,18 +43,20 @@ describe("a local database", () => {
   });
 
   it("answers typed queries and prepared ones from the same rows", async () => {
-    const database = await openDatabase(await freshFolder());
+    const { commit, close, kysely, now, raw, read } = await openDatabase(await freshFolder());
     const row = { scope: "local", session: "s", first_seen_ms: 1, last_seen_ms: 2 ** 52, pinned: 0 };
-    const added = await database.kysely.insertInto("sessions").values(row).executeTakeFirstOrThrow();
-    expect(added.numInsertedOrUpdatedRows).toBe(1n);
-    expect(database.raw.prepare("select * from sessions").all()).toEqual([row]);
-    expect(await database.kysely.deleteFrom("sessions").returning("session").execute()).toEqual([{ session: "s" }]);
-    await database.kysely
-      .insertInto("small")
-      .values({ key: "k", data: new Uint8Array([0, 255]) })
-      .execute();
-    const small = await database.kysely.selectFrom("small").selectAll().executeTakeFirstOrThrow();
-    expect([...small.data]).toEqual([0, 255]);
+    expect(await commit(() => change(kysely.insertInto("sessions").values(row)))).toBe(1);
+    expect(raw.prepare("select * from sessions").all()).toEqual([row]);
+    expect(now(all(kysely.deleteFrom("sessions").returning("session")))).toEqual([{ session: "s" }]);
+    now(change(kysely.insertInto("small").values({ key: "k", data: new Uint8Array([0, 255]) })));
+    const [small] = await read(() => all(kysely.selectFrom("small").selectAll()));
+    expect([...(small?.data ?? [])]).toEqual([0, 255]);
+    await close();
+  });
+
+  it("does not run a query by itself, since it would be a transaction of its own", async () => {
+    const database = await openDatabase(await freshFolder());
+    await expect(database.kysely.selectFrom("events").selectAll().execute()).rejects.toThrow(/read\(\) or commit\(\)/);
     await database.close();
   });
 
@@ -80,7 +83,9 @@ describe("a local database", () => {
     await database.close();
     expect(() => statement.get()).toThrow(/is closed/);
     expect(() => database.transaction(() => 1)).toThrow(/is closed/);
-    await expect(database.kysely.selectFrom("events").selectAll().execute()).rejects.toThrow(/is closed/);
+    await expect(database.read(() => all(database.kysely.selectFrom("events").selectAll()))).rejects.toThrow(
+      /is closed/,
+    );
   });
 });
 
@@ -114,7 +119,7 @@ describe("a transaction", () => {
       });
     expect(waits).toThrow(/must not wait/);
     expect(() => database.transaction(() => database.transaction(() => 1))).toThrow(/inside a transaction/);
-    await expect(database.kysely.transaction().execute(async () => 1)).rejects.toThrow(/own transaction/);
+    await expect(database.kysely.transaction().execute(async () => 1)).rejects.toThrow(/read\(\) or commit\(\)/);
     expect(sessions(database.raw)).toEqual([]);
     await database.close();
   });
@@ -134,10 +139,7 @@ describe("a database that cannot be used", () => {
     const dir = await freshFolder();
     const database = await openDatabase(dir);
     for (let at = 0; at < 200; at += 1) {
-      await database.kysely
-        .insertInto("small")
-        .values({ key: `k${at}`, data: new Uint8Array(4000) })
-        .execute();
+      database.now(change(database.kysely.insertInto("small").values({ key: `k${at}`, data: new Uint8Array(4000) })));
     }
     await database.close();
     const { size } = await stat(file(dir));
@@ -147,7 +149,7 @@ describe("a database that cannot be used", () => {
     const read = async () => {
       const again = await openDatabase(dir);
       try {
-        await again.kysely.selectFrom("small").selectAll().execute();
+        again.now(all(again.kysely.selectFrom("small").selectAll()));
       } finally {
         await again.close();
       }

@@ -3,13 +3,12 @@ import { chmod, lstat, open } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
-import { Kysely } from "kysely";
+import { SqliteAdapter, SqliteQueryCompiler } from "kysely";
 import { SpillwayError } from "../../errors.ts";
 import { NUMBERS } from "../../stages/policy/defaults.ts";
-import type { Answered, Query, Sql, Steps } from "../sql.ts";
+import { type Answered, type Query, queriesOf, type Sql, type Steps } from "../sql.ts";
 import { databaseFault, isUnwritable } from "./database-fault.ts";
 import { migrate } from "./migrations.ts";
-import type { Schema } from "./schema.ts";
 import {
   type Driver,
   loadDriver,
@@ -19,7 +18,6 @@ import {
   type SqliteConnection,
   type SqlValue,
 } from "./sqlite-connection.ts";
-import { sqliteDialect } from "./sqlite-dialect.ts";
 import { makeFolder } from "./store-folders.ts";
 
 /**
@@ -100,7 +98,7 @@ async function openForReading(driver: Driver, path: string): Promise<Database> {
 
 async function databaseOn(connection: SqliteConnection): Promise<Database> {
   const { path, prepare, exec, transaction, write } = connection;
-  const kysely = new Kysely<Schema>({ dialect: sqliteDialect(connection) });
+  const kysely = queriesOf(new SqliteAdapter(), new SqliteQueryCompiler());
   await migrate(connection, kysely);
   // The same text finds its prepared statement again.
   const answer = (query: Query): Answered => {

@@ -8,7 +8,7 @@ import { testLedger } from "../../testing/test-ledger.ts";
 import { pruneEvents } from "../ledgers/prune-events.ts";
 import { sqlLedger } from "../ledgers/sql.ts";
 import { all, change } from "../sql.ts";
-import { openPostgres, placeOf } from "./postgres.ts";
+import { openPostgres, type Postgres, placeOf } from "./postgres.ts";
 
 const server = await startPostgres();
 if (typeof server === "string") process.stderr.write(`not run: the ledger in PostgreSQL: ${server}\n`);
@@ -49,15 +49,17 @@ describe.skipIf(typeof server === "string")("in PostgreSQL", () => {
   it("makes its tables once, however many processes open it at the same time", async () => {
     const address = await fresh();
     const opened = await Promise.all(Array.from({ length: 6 }, () => openPostgres(address)));
-    const versions = await opened[0]?.kysely.selectFrom("versions").select("version").execute();
-    expect(versions?.map(({ version }) => version)).toEqual(versions?.map((_, index) => index + 1));
+    const [{ kysely, read }] = opened as [Postgres];
+    const versions = await read(() => all(kysely.selectFrom("versions").select("version")));
+    expect(versions.length).toBeGreaterThan(0);
+    expect(versions.map(({ version }) => version)).toEqual(versions.map((_, index) => index + 1));
     await Promise.all(opened.map((each) => each.close()));
   });
 
   it("refuses tables of a newer version and leaves them alone", async () => {
     const address = await fresh();
     const opened = await openPostgres(address);
-    await opened.kysely.insertInto("versions").values({ version: 99, applied_ms: 0 }).execute();
+    await opened.commit(() => change(opened.kysely.insertInto("versions").values({ version: 99, applied_ms: 0 })));
     await opened.close();
     await expect(openPostgres(address)).rejects.toMatchObject({
       code: "store-unavailable",

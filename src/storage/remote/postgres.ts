@@ -2,16 +2,15 @@ import { readFile, rm, stat, writeFile } from "node:fs/promises";
 import { Socket } from "node:net";
 import { dirname } from "node:path";
 import { setTimeout } from "node:timers/promises";
-import { type Compilable, Kysely, PostgresDialect, sql } from "kysely";
+import { type Compilable, PostgresAdapter, PostgresQueryCompiler, sql } from "kysely";
 import type * as Pg from "pg";
 import { within } from "../../deadline.ts";
 import { messageOf, SpillwayError } from "../../errors.ts";
 import { loadPackage } from "../../load-package.ts";
 import { NUMBERS } from "../../stages/policy/defaults.ts";
 import { type EngineTypes, MIGRATIONS, newerFault } from "../local/migrations.ts";
-import type { Schema } from "../local/schema.ts";
 import { makeFolder, PRIVATE_FILE } from "../local/store-folders.ts";
-import { type Answered, all, change, type Query, type Sql, type Steps } from "../sql.ts";
+import { type Answered, all, change, type Query, queriesOf, type Sql, type Steps } from "../sql.ts";
 
 /** A database in a PostgreSQL server, which any number of machines use at once. */
 export interface Postgres extends Sql {
@@ -90,7 +89,7 @@ export async function openPostgres(
       resolve();
     });
   });
-  const kysely = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) });
+  const kysely = queriesOf(new PostgresAdapter(), new PostgresQueryCompiler());
   let isOpen = true;
 
   let preparing: Promise<void> | null = null;

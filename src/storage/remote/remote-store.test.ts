@@ -12,6 +12,7 @@ import { NUMBERS } from "../../stages/policy/defaults.ts";
 import { ABOUT, assertBytes, keep, large, testStore, text } from "../../testing/test-store.ts";
 import { artifactRows } from "../local/artifact-rows.ts";
 import { openDatabase } from "../local/open-database.ts";
+import { all, change } from "../sql.ts";
 import { localStore } from "../stores/local.ts";
 import { openBucket, readAddress } from "./bucket.ts";
 import { openRemote } from "./open-remote.ts";
@@ -218,11 +219,12 @@ describe.skipIf(missing !== null)("in S3 and PostgreSQL", () => {
     expect([report.removed, report.remaining]).toEqual([1, 0]);
     expect(await objects()).toEqual([]);
     const place = "0".repeat(40);
-    await a.database.kysely.insertInto("uploads").values({ place, began_ms: 1 }).execute();
+    const { commit, kysely, read } = a.database;
+    await commit(() => change(kysely.insertInto("uploads").values({ place, began_ms: 1 })));
     await (await openBucket(a.address)).put(place, { bytes: 3, read: async () => text("abc") });
     expect((await a.store.collect()).files).toHaveLength(1);
     expect(await objects()).toEqual([]);
-    expect(await a.database.kysely.selectFrom("uploads").selectAll().execute()).toEqual([]);
+    expect(await read(() => all(kysely.selectFrom("uploads").selectAll()))).toEqual([]);
     await a.close();
   });
 
@@ -297,11 +299,8 @@ describe.skipIf(missing !== null)("in S3 and PostgreSQL", () => {
     await (await open("a")).close();
     await expect(openRemote(join(folder, "alone"), { store })).rejects.toThrow(/needs a ledger in PostgreSQL/);
     const a = await open("a");
-    await a.database.kysely
-      .updateTable("settings")
-      .set({ value: Buffer.alloc(32) })
-      .where("name", "=", "secret")
-      .execute();
+    const secret = a.database.kysely.updateTable("settings").set({ value: Buffer.alloc(32) });
+    await a.database.commit(() => change(secret.where("name", "=", "secret")));
     await a.close();
     await expect(open("a")).rejects.toThrow(/belongs to another database/);
   });
