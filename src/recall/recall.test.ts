@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { Searcher } from "../contract/searcher.ts";
 import type { Store } from "../contract/store.ts";
 import { loadSearcher } from "../drivers/searcher.ts";
-import { isRecalled, type RecallPage, recall, recallText } from "./recall.ts";
+import { type RecallPage, recall, recallText } from "./recall.ts";
 import type { RecallWant } from "./recall-want.ts";
 import { artifactText, ID, lineStarts, storeOf } from "./test-store.test.ts";
 
@@ -262,13 +262,6 @@ describe("recall", () => {
       expect(String(error)).toMatch(/^[ -~]{1,300}$/);
       expect(String(error)).toContain("12 characters of a-z and 2-7");
     }
-  });
-
-  it("gives pages that can be known, so that nobody spills them again", async () => {
-    const got = await page(storeOf("text"));
-    expect(isRecalled(got)).toBe(true);
-    expect(isRecalled({ ...got })).toBe(false);
-    expect(isRecalled("text")).toBe(false);
   });
 
   it("stops when it is told to", async () => {

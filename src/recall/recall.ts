@@ -60,16 +60,6 @@ export interface RecallPage {
   note: string;
 }
 
-const recalled = new WeakSet<object>();
-
-/**
- * Returns true for a page that `recall` returned. Such a page is bounded already, so it must not be clamped or spilled
- * again.
- */
-export function isRecalled(value: unknown): boolean {
-  return typeof value === "object" && value !== null && recalled.has(value);
-}
-
 /** Returns what a model reads: the text, then the note on its own line. It is within the page's limits. */
 export function recallText({ text, note }: RecallPage): string {
   if (text === "" || note === "") return text + note;
@@ -104,7 +94,7 @@ async function readPage(open: OpenArtifact, id: string, want: RecallWant, option
 
   const told = (note: string, clipped = false): RecallPage => {
     const fits = note.length <= room.maxChars && room.maxLines > 0;
-    return brand({ id, text: "", lines: [0, 0], bytes: [0, 0], total, next: null, clipped, note: fits ? note : "" });
+    return { id, text: "", lines: [0, 0], bytes: [0, 0], total, next: null, clipped, note: fits ? note : "" };
   };
   if (target === null) return told(NOTHING_AROUND);
   if (bytes === 0) return told(EMPTY_ARTIFACT);
@@ -115,21 +105,15 @@ async function readPage(open: OpenArtifact, id: string, want: RecallWant, option
 
   const whole = await readTarget(open, target, room);
   const isPast = asksPastEnd(want, total);
-  if (whole.bytes[0] === 0 && whole.bytes[1] === bytes && !isPast)
-    return brand({ id, total, ...page(whole), note: "" });
+  if (whole.bytes[0] === 0 && whole.bytes[1] === bytes && !isPast) return { id, total, ...page(whole), note: "" };
   const left = withoutNote(room, total);
-  if (left === null) return brand({ id, total, ...page(whole), note: "" });
+  if (left === null) return { id, total, ...page(whole), note: "" };
   const shown = await readTarget(open, target, left);
-  return brand({ id, total, ...page(shown), note: pageNote(shown, total, shown.next, isPast) });
+  return { id, total, ...page(shown), note: pageNote(shown, total, shown.next, isPast) };
 }
 
 function page({ text, lines, bytes, next, clipped }: Shown): Omit<RecallPage, "id" | "total" | "note"> {
   return { text, lines, bytes, next, clipped };
-}
-
-function brand(value: RecallPage): RecallPage {
-  recalled.add(value);
-  return value;
 }
 
 /** Returns the room without the note, or null if the note would take most of it. */
