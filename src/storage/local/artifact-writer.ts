@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
-import { closeSync, fsyncSync, openSync, rmSync, writeFileSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
 import { unlink } from "node:fs/promises";
 import { join } from "node:path";
 import type { Artifact, ArtifactAbout, ArtifactWriter } from "../../contract/store.ts";
@@ -16,7 +16,7 @@ import type { Database } from "./open-database.ts";
 import type { ArtifactTable } from "./schema.ts";
 import type { Quota } from "./spool-part.ts";
 import { SpoolPart, writeFault } from "./spool-part.ts";
-import { codeOf, PRIVATE_FILE } from "./store-folders.ts";
+import { codeOf, PRIVATE_FILE, syncFile } from "./store-folders.ts";
 
 /** What a writer needs of its store. */
 export interface WriterPlace extends SavePlace {
@@ -216,9 +216,12 @@ export function keepNow(
   const part = join(place.files.folders.spool, `${randomBytes(12).toString("hex")}.part`);
   const isSmall = data.length <= NUMBERS.smallArtifactBytes.default;
   try {
-    if (!isSmall) writeSynced(part, data);
     const index = startLineIndex();
-    if (!isSmall) index.add(data);
+    if (!isSmall) {
+      writeFileSync(part, data, { flag: "wx", mode: PRIVATE_FILE });
+      syncFile(part);
+      index.add(data);
+    }
     const save = artifactSave(place, isSmall ? { ...saving, data } : { ...saving, file: { part, index: index.end() } });
     const kept = toArtifact(place.database.transaction(() => place.database.now(save.act())));
     syncLog(place.logPath);
@@ -231,30 +234,11 @@ export function keepNow(
   }
 }
 
-function writeSynced(path: string, bytes: Uint8Array): void {
-  const descriptor = openSync(path, "wx", PRIVATE_FILE);
-  try {
-    writeFileSync(descriptor, bytes);
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
-}
-
 /** Flushes the database's log, as `logSyncer` in stores/local.ts does. */
 function syncLog(path: string): void {
   try {
-    flush(path);
+    syncFile(path);
   } catch (error) {
     if (codeOf(error) !== "ENOENT") throw error;
-  }
-}
-
-function flush(path: string): void {
-  const descriptor = openSync(path, "r+");
-  try {
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
   }
 }

@@ -1,4 +1,4 @@
-import { closeSync, constants, fsyncSync, lstatSync, mkdirSync, openSync } from "node:fs";
+import { closeSync, fsyncSync, lstatSync, mkdirSync, openSync } from "node:fs";
 import { chmod, lstat, mkdir, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { SpillwayError } from "../../errors.ts";
@@ -93,8 +93,12 @@ export function makeArtifactFolder(folders: StoreFolders, key: string): string {
 
 /** Makes a rename in a folder survive a power cut. Windows has no such call and keeps its own journal. */
 export function syncFolder(folder: string): void {
-  if (process.platform === "win32") return;
-  const descriptor = openSync(folder, constants.O_RDONLY);
+  if (process.platform !== "win32") syncFile(folder, "r");
+}
+
+/** Flushes what was written to a file. */
+export function syncFile(path: string, flags = "r+"): void {
+  const descriptor = openSync(path, flags);
   try {
     fsyncSync(descriptor);
   } finally {
