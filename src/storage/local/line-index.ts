@@ -1,4 +1,5 @@
 import * as zlib from "node:zlib";
+import type { ByteRange } from "../../contract/store.ts";
 import { SpillwayError } from "../../errors.ts";
 import { newScan, scanBytes, scannedLines } from "../../stages/measure/scan.ts";
 import type { ArtifactBytes } from "./plain-file.ts";
@@ -108,8 +109,19 @@ export function checkedBytes(source: ArtifactBytes, { data }: LineIndex, name: s
   };
 }
 
+/** Returns where lines stand, the last one with its break. */
+export async function locateLines(
+  { index, bytes: { read } }: { index: LineIndex; bytes: Pick<ArtifactBytes, "read"> },
+  [first, last]: [from: number, to: number],
+): Promise<ByteRange> {
+  const startOf = (line: number) => (line > index.lines ? index.bytes : findAfterBreak(index, line - 1, read));
+  const from = await startOf(Math.max(1, first));
+  const to = await startOf(Math.max(0, Math.min(last, index.lines)) + 1);
+  return { from, to: Math.max(from, to) };
+}
+
 /** Returns the offset after the n-th line break, or 0 for n = 0. Reads at most one block. */
-export async function findAfterBreak(
+async function findAfterBreak(
   index: LineIndex,
   n: number,
   read: (from: number, to: number) => Promise<Uint8Array>,
@@ -131,7 +143,7 @@ export async function findAfterBreak(
 }
 
 /** Returns the offset after the n-th line break, with n from 1, or -1 if there are fewer breaks. */
-export function afterBreak(bytes: Uint8Array, n: number): number {
+function afterBreak(bytes: Uint8Array, n: number): number {
   let left = n;
   for (let at = 0; at < bytes.length; at += 1) {
     if (bytes[at] !== 10) continue;

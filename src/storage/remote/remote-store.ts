@@ -6,7 +6,14 @@ import { messageOf, SpillwayError } from "../../errors.ts";
 import { NUMBERS } from "../../stages/policy/defaults.ts";
 import { isArtifactId, isIdPrefix } from "../local/artifact-key.ts";
 import { type ArtifactRow, artifactRows, toArtifact, unsaved } from "../local/artifact-rows.ts";
-import { checkedBytes, type LineIndex, lineIndexBytes, readLineIndex, startLineIndex } from "../local/line-index.ts";
+import {
+  checkedBytes,
+  type LineIndex,
+  lineIndexBytes,
+  locateLines,
+  readLineIndex,
+  startLineIndex,
+} from "../local/line-index.ts";
 import type { Database } from "../local/open-database.ts";
 import type { ArtifactBytes } from "../local/plain-file.ts";
 import { type CollectedFiles, collect, removeSession } from "../local/retention.ts";
@@ -14,14 +21,7 @@ import type { ArtifactTable } from "../local/schema.ts";
 import { verify } from "../local/verify.ts";
 import { all, change, type Sql } from "../sql.ts";
 import { storedName } from "../stored-name.ts";
-import {
-  type Copying,
-  type KeptStore,
-  type LocalStore,
-  locateLines,
-  readClipped,
-  smallBytes,
-} from "../stores/local.ts";
+import { type Copying, type KeptStore, type LocalStore, readClipped, smallBytes } from "../stores/local.ts";
 import type { Bucket, ObjectSource } from "./bucket.ts";
 
 /** What waits on this machine for its upload. */

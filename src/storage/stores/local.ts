@@ -9,7 +9,7 @@ import { type ArtifactFiles, type OpenBytes, openFiles } from "../local/artifact
 import { isArtifactId, isIdPrefix, readSecret } from "../local/artifact-key.ts";
 import { type ArtifactRow, artifactRows, toArtifact, unsaved } from "../local/artifact-rows.ts";
 import { keepNow, LocalWriter } from "../local/artifact-writer.ts";
-import { findAfterBreak } from "../local/line-index.ts";
+import { locateLines } from "../local/line-index.ts";
 import type { Database } from "../local/open-database.ts";
 import type { ArtifactBytes } from "../local/plain-file.ts";
 import {
@@ -263,18 +263,6 @@ export async function smallBytes(row: ArtifactRow, bytes: ArtifactBytes): Promis
 export async function readClipped(bytes: ArtifactBytes, range: ByteRange): Promise<Uint8Array> {
   const from = Math.min(bytes.bytes, Math.max(0, range.from));
   return bytes.read(from, Math.min(bytes.bytes, Math.max(from, range.to)));
-}
-
-/** Returns where lines stand. */
-export async function locateLines(
-  { row, bytes, index }: OpenBytes,
-  [first, last]: [from: number, to: number],
-): Promise<ByteRange> {
-  const startOf = (line: number) =>
-    line > row.lines ? row.bytes : findAfterBreak(index, line - 1, (from, to) => bytes.read(from, to));
-  const from = await startOf(Math.max(1, first));
-  const to = await startOf(Math.max(0, Math.min(last, row.lines)) + 1);
-  return { from, to: Math.max(from, to) };
 }
 
 /**

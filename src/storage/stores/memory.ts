@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from "node:crypto";
-import type { Artifact, ArtifactAbout, ByteRange, Store } from "../../contract/store.ts";
+import type { Artifact, ArtifactAbout, Store } from "../../contract/store.ts";
 import { NUMBERS } from "../../stages/policy/defaults.ts";
 import { artifactId, artifactKey } from "../local/artifact-key.ts";
-import { afterBreak, startLineIndex } from "../local/line-index.ts";
+import { type LineIndex, locateLines, startLineIndex } from "../local/line-index.ts";
 import { storedName, storedText } from "../stored-name.ts";
 
 /** Sets the bounds of a memory store, and its secret. */
@@ -21,6 +21,7 @@ interface Kept {
   /** The artifact as each of its sessions saved it, the last one at the end. */
   savings: Map<string | null, Artifact>;
   data: Uint8Array;
+  index: LineIndex;
 }
 
 /** Keeps artifacts in this process's memory. It is for tests and for agents that end with their process. */
@@ -42,14 +43,14 @@ export function memoryStore({
     heldBytes -= byId.get(id)?.data.length ?? 0;
     byId.delete(id);
   };
-  const keep = (saved: Artifact, data: Uint8Array): Artifact => {
+  const keep = (saved: Artifact, bytes: Omit<Kept, "savings">): Artifact => {
     const savings = new Map(byId.get(saved.id)?.savings);
     const artifact = { ...saved, ...madeBefore(saved, savings.get(saved.session)) };
     savings.delete(artifact.session);
     savings.set(artifact.session, artifact);
     drop(artifact.id);
-    byId.set(artifact.id, { savings, data });
-    heldBytes += data.length;
+    byId.set(artifact.id, { savings, ...bytes });
+    heldBytes += bytes.data.length;
     for (const oldest of byId.keys()) {
       if (heldBytes <= maxBytes || oldest === artifact.id) break;
       drop(oldest);
@@ -71,9 +72,9 @@ export function memoryStore({
       command: storedText(command),
       folder: storedText(folder),
     };
-    return startWriter(Math.min(maxBytes, maxArtifactBytes), (facts, data) => {
+    return startWriter(Math.min(maxBytes, maxArtifactBytes), (facts, bytes) => {
       const id = artifactId(artifactKey(secret, about.scope, facts.sha256));
-      return keep({ ...about, ...facts, id, createdAtMs: nextMs() }, data);
+      return keep({ ...about, ...facts, id, createdAtMs: nextMs() }, bytes);
     });
   };
 
@@ -98,7 +99,9 @@ export function memoryStore({
     },
     async locate(id, scope, lines) {
       const kept = find(id, scope);
-      return kept && locateIn(kept.data, lastOf(kept).lines, lines);
+      if (kept === null) return null;
+      const read = async (from: number, to: number) => kept.data.subarray(from, to);
+      return locateLines({ index: kept.index, bytes: { read } }, lines);
     },
     async file() {
       return null;
@@ -145,10 +148,10 @@ interface MemoryWriter {
   endNow(redactions?: Artifact["redactions"], exitCode?: number | null): Artifact;
 }
 
-function startWriter(maxBytes: number, keep: (facts: Facts, data: Uint8Array) => Artifact): MemoryWriter {
+function startWriter(maxBytes: number, keep: (facts: Facts, bytes: Omit<Kept, "savings">) => Artifact): MemoryWriter {
   const chunks: Uint8Array[] = [];
   const hash = createHash("sha256");
-  const index = startLineIndex();
+  const lines = startLineIndex();
   let bytes = 0;
   let isWhole = true;
   return {
@@ -156,26 +159,15 @@ function startWriter(maxBytes: number, keep: (facts: Facts, data: Uint8Array) =>
       const kept = new Uint8Array(added.subarray(0, maxBytes - bytes));
       if (kept.length < added.length) isWhole = false;
       hash.update(kept);
-      index.add(kept);
+      lines.add(kept);
       chunks.push(kept);
       bytes += kept.length;
     },
     endNow(redactions = { count: 0, bytes: 0 }, exitCode = null) {
       const saved = isWhole ? "yes" : "partial";
-      const { lines } = index.end();
-      const facts: Facts = { bytes, lines, sha256: hash.digest("hex"), saved, redactions, exitCode };
-      return keep(facts, Buffer.concat(chunks, bytes));
+      const index = lines.end();
+      const facts: Facts = { bytes, lines: index.lines, sha256: hash.digest("hex"), saved, redactions, exitCode };
+      return keep(facts, { data: Buffer.concat(chunks, bytes), index });
     },
   };
-}
-
-function locateIn(data: Uint8Array, lineCount: number, [first, last]: [from: number, to: number]): ByteRange {
-  const from = startOfLine(data, lineCount, Math.max(1, first));
-  return { from, to: Math.max(from, startOfLine(data, lineCount, Math.max(0, Math.min(last, lineCount)) + 1)) };
-}
-
-/** Returns where a line begins. For a line after the last one, returns the end of the data. */
-function startOfLine(data: Uint8Array, lineCount: number, line: number): number {
-  if (line > lineCount) return data.length;
-  return line === 1 ? 0 : afterBreak(data, line - 1);
 }
