@@ -5,7 +5,7 @@ import { afterAll, afterEach, expect, it, vi } from "vitest";
 import type { EventKind } from "../../contract/event.ts";
 import { sqlLedger } from "../ledgers/sql.ts";
 import { localStore } from "../stores/local.ts";
-import { collectWhenDue, startCollector } from "./collect-when-due.ts";
+import { collectWhenDue, retained } from "./collect-when-due.ts";
 import { openDatabase } from "./open-database.ts";
 import { openLocal } from "./open-local.ts";
 
@@ -67,15 +67,19 @@ it("what was stopped early is due again", async () => {
 it("runs in the background some time after something was kept", async () => {
   const place = await open();
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
-  const collector = startCollector(place, {});
-  collector.kept();
-  collector.kept();
+  const { store, stop } = retained(place, {}, true);
+  const begin = async () => (await store.begin({ scope: "local", session: null, tool: "x", call: null })).abandon();
+  await begin();
+  await begin();
   expect(vi.getTimerCount()).toBe(1);
   vi.advanceTimersByTime(5000);
   vi.useRealTimers();
   await expect.poll(place.left).toEqual([]);
-  collector.kept();
-  await collector.stop();
+  // It was applied a moment ago.
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  await begin();
+  expect(vi.getTimerCount()).toBe(0);
+  await stop();
 });
 
 it("a folder that is opened to stay does so, unless everything is to be kept", async () => {

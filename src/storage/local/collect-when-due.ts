@@ -31,10 +31,9 @@ export async function collectWhenDue(
   { dir, store, database, inTurn = folderTurn(dir) }: CollectedPlace,
   retention: Retention,
   signal: AbortSignal,
-  nowMs = Date.now(),
 ): Promise<boolean> {
   try {
-    return await inTurn(nowMs, async () => {
+    return await inTurn(Date.now(), async () => {
       await store.collect({ ...retention, signal });
       const { maxAgeMs: olderThanMs = NUMBERS.retainAgeMs.default, retainMs } = retention;
       await pruneEvents(database, { olderThanMs, signal, ...(retainMs !== undefined && { retainMs }) });
@@ -72,15 +71,34 @@ async function writeStamp(stamp: string): Promise<void> {
   }
 }
 
+/**
+ * Applies retention to a store: in the background, once an hour, if it `collects`, and when it is asked to, for at most half a
+ * second. "off" keeps everything.
+ */
+export function retained<Kept extends KeptStore>(
+  place: CollectedPlace & { store: Kept },
+  retention: Retention | "off",
+  collects: boolean,
+): { store: Kept; collect(): Promise<boolean>; stop(): Promise<void> } {
+  const { store } = place;
+  if (retention === "off") return { store, collect: async () => false, stop: async () => {} };
+  const collector = collects ? startCollector(place, retention) : null;
+  return {
+    store: collector === null ? store : { ...store, begin: (about) => (collector.kept(), store.begin(about)) },
+    collect: () => collectWhenDue(place, retention, AbortSignal.timeout(NUMBERS.collectQuickMs.default)),
+    stop: async () => collector?.stop(),
+  };
+}
+
 /** Applies retention in the background of a process that keeps running. */
-export interface Collector {
+interface Collector {
   /** Says that an artifact was saved. After a delay, checks whether retention is due. */
   kept(): void;
   stop(): Promise<void>;
 }
 
 /** Starts to watch a folder. It does not keep the process alive, and it works in short steps. */
-export function startCollector(place: CollectedPlace, retention: Retention): Collector {
+function startCollector(place: CollectedPlace, retention: Retention): Collector {
   const stopping = new AbortController();
   let running: Promise<unknown> = Promise.resolve();
   let timer: NodeJS.Timeout | undefined;

@@ -2,7 +2,6 @@ import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import type { Ledger } from "../../contract/ledger.ts";
 import type { Retention, Store } from "../../contract/store.ts";
-import { NUMBERS } from "../../stages/policy/defaults.ts";
 import { memoryLedger } from "../ledgers/memory.ts";
 import { LOCAL_SCOPE, sqlLedger } from "../ledgers/sql.ts";
 import type { Spool } from "../remote/remote-store.ts";
@@ -10,7 +9,7 @@ import type { Sql } from "../sql.ts";
 import { type KeptStore, localStore } from "../stores/local.ts";
 import { memoryStore } from "../stores/memory.ts";
 import { SECRET_BYTES } from "./artifact-key.ts";
-import { collectWhenDue, startCollector } from "./collect-when-due.ts";
+import { retained } from "./collect-when-due.ts";
 import { dataFolder, LEDGER_DOWN, refuseAmongArtifacts } from "./data-folder.ts";
 import { ownerFault } from "./database-fault.ts";
 import { openDatabase } from "./open-database.ts";
@@ -96,8 +95,7 @@ async function openFolder(
     throw ownerFault(error, dir);
   };
   const database = await openDatabase(dir, { readsOnly }).catch(saidWhose);
-  const isOff = retention === "off";
-  const maxBytes = isOff ? Infinity : retention.maxBytes;
+  const maxBytes = retention === "off" ? Infinity : retention.maxBytes;
   const limits = maxBytes === undefined ? {} : { maxBytes };
   const store = await localStore({
     dir,
@@ -110,21 +108,15 @@ async function openFolder(
   });
   const ledgerOf = (of: string) => sqlLedger(database, "sqlite", of);
   const ledger = ledgerOf(scope);
-  const place = { dir, store, database: events ?? database };
-  const collector = collects && !isOff ? startCollector(place, retention) : null;
+  const { stop, ...kept } = retained({ dir, store, database: events ?? database }, retention, collects);
   return {
     dir,
-    store: collector === null ? store : { ...store, begin: (about) => (collector.kept(), store.begin(about)) },
+    ...kept,
     ledger,
     ledgerOf,
     database,
-    async collect() {
-      if (isOff) return false;
-      const soon = AbortSignal.timeout(NUMBERS.collectQuickMs.default);
-      return collectWhenDue(place, retention, soon);
-    },
     async close() {
-      await collector?.stop();
+      await stop();
       await ledger.close();
       await store.close();
       await database.close();

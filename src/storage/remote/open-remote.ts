@@ -9,7 +9,7 @@ import { NUMBERS } from "../../stages/policy/defaults.ts";
 import { LOCAL_SCOPE, sqlLedger } from "../ledgers/sql.ts";
 import { SECRET_BYTES, SECRET_FILE } from "../local/artifact-key.ts";
 import { artifactRows, SECRET } from "../local/artifact-rows.ts";
-import { collectWhenDue, type InTurn, isCollectDue, startCollector } from "../local/collect-when-due.ts";
+import { type InTurn, isCollectDue, retained } from "../local/collect-when-due.ts";
 import { LEDGER_DOWN } from "../local/data-folder.ts";
 import { openDatabase } from "../local/open-database.ts";
 import { PRIVATE_FILE } from "../local/store-folders.ts";
@@ -91,22 +91,16 @@ export async function openRemote(dir: string, options: RemoteOptions): Promise<R
       tell: options.tell,
     });
     const ledgerOf = (scope: string) => sqlLedger(database, "postgres", scope);
-    const isOff = retention === "off";
-    const place = { dir, store, database, inTurn: sharedTurn(database) };
-    const collector = collects && !isOff ? startCollector(place, retention) : null;
+    const { stop, ...kept } = retained({ dir, store, database, inTurn: sharedTurn(database) }, retention, collects);
     return {
       dir,
-      store: collector === null ? store : { ...store, begin: (about) => (collector.kept(), store.begin(about)) },
+      ...kept,
       ledger: ledgerOf(options.scope ?? LOCAL_SCOPE),
       ledgerOf,
       database,
       spool: store.spool,
-      async collect() {
-        if (isOff) return false;
-        return collectWhenDue(place, retention, AbortSignal.timeout(NUMBERS.collectQuickMs.default));
-      },
       async close() {
-        await collector?.stop();
+        await stop();
         await store.close();
         await close();
       },
