@@ -16,28 +16,13 @@ import { IS_OVERFLOW } from "../local/migrations.ts";
 import type { RollupTable, Schema, SessionTable } from "../local/schema.ts";
 import { all, change, compiledOnce, type Sql, type Steps } from "../sql.ts";
 import { storedName } from "../stored-name.ts";
-import { addTotals, type EventForm, eventForm, hourOf, pageSize, readEventForm } from "./event-form.ts";
+import { addTotals, type EventForm, eventForm, hourOf, NO_TOTALS, pageSize, readEventForm } from "./event-form.ts";
 
-/** Maps each sum to its column of `rollups`. */
-const SUM_COLUMNS: { readonly [Name in keyof Totals]: keyof RollupTable } = {
-  calls: "calls",
-  cutCalls: "cut_calls",
-  bytesIn: "bytes_in",
-  bytesShown: "bytes_shown",
-  tokensShown: "tokens_shown",
-  tokensIn: "tokens_in",
-  recalls: "recalls",
-  recalledBytes: "recalled_bytes",
-  recalledTokens: "recalled_tokens",
-  requests: "requests",
-  inputTokens: "input_tokens",
-  outputTokens: "output_tokens",
-  cacheReadTokens: "cache_read_tokens",
-  cacheWriteTokens: "cache_write_tokens",
-  refusals: "refusals",
-  recoveries: "recoveries",
-};
-const SUM_NAMES = Object.keys(SUM_COLUMNS) as (keyof typeof SUM_COLUMNS)[];
+const SUM_NAMES = Object.keys(NO_TOTALS) as (keyof Totals)[];
+/** The column of `rollups` for each sum: `cut_calls` for `cutCalls`. */
+const SUM_COLUMNS = Object.fromEntries(
+  SUM_NAMES.map((name) => [name, name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)]),
+) as { readonly [Name in keyof Totals]: keyof RollupTable };
 // Does not delete from artifact_sessions: the store needs it to find the session's artifacts.
 const OF_SESSION = ["events", "rollups", "sessions", "projections"] as const;
 
