@@ -142,18 +142,16 @@ function inOrder(
 }
 
 /** Returns the start of a text within the limit, with a note of how much is missing. The note counts too. */
-function displayText(text: string, maxChars: number = NUMBERS.displayTextChars.default): string {
+function displayText(text: string): string {
+  const maxChars = NUMBERS.displayTextChars.default;
   if (text.length <= maxChars) return text.toWellFormed();
   const note = (chars: number) => `\n... [${counted(chars, "character")} omitted]`;
   // Reserves room for the largest possible count. The true one is never longer.
-  const room = maxChars - note(text.length).length;
-  if (room <= 0) return textStart(text, maxChars);
-  const start = textStart(text, room);
+  const start = textStart(text, maxChars - note(text.length).length);
   return start + note(text.length - start.length);
 }
 
 /** Returns the first characters of a text. Never splits a surrogate pair. */
 export function textStart(text: string, maxChars: number): string {
-  const end = maxChars > 0 && maxChars < text.length && splitsPair(text, maxChars) ? maxChars - 1 : maxChars;
-  return text.slice(0, Math.max(0, end)).toWellFormed();
+  return text.slice(0, splitsPair(text, maxChars) ? maxChars - 1 : maxChars).toWellFormed();
 }
