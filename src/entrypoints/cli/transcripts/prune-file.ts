@@ -4,6 +4,7 @@ import { loaded } from "../../../wire/stored-message.ts";
 import { appendEdits } from "./append-edits.ts";
 import { isEntry, isPlainEntry, knowsEdits } from "./entries.ts";
 import { readDocument, readSnapshot, type Transcript, tryOut } from "./open-transcript.ts";
+import { type Pruned, pruneInParts } from "./prune-parts.ts";
 import { readContext, StoredLine } from "./read-context.ts";
 import { breakOf, parseLine, readLines } from "./read-lines.ts";
 import { rewriteFile, type Sink, type Snapshot } from "./rewrite-file.ts";
@@ -40,36 +41,57 @@ export async function pruneRequest(
 export async function pruneFile(
   transcript: Transcript,
   spillway: Spillway,
-  options: PrepareOptions & { by?: "edits" | "rewrite" | undefined; dryRun: boolean },
+  options: PrepareOptions & {
+    by?: "edits" | "rewrite" | undefined;
+    dryRun: boolean;
+    partMessages?: number | undefined;
+  },
 ): Promise<PruneFileReport> {
-  const { by, dryRun, ...prepare } = options;
+  const { by, dryRun, partMessages, ...prepare } = options;
   const { path, kind, wire } = transcript;
   let report: PruneReport | null = null;
   let changed = 0;
-  const prune = async (old: Snapshot): Promise<Pruned> => {
-    const { messages } = readContext(transcript, old);
-    const prepared = await spillway.prepare(messages, { ...prepare, wire: wire.name });
-    report = prepared.report;
+  const prune = async function* (old: Snapshot): AsyncGenerator<Pruned> {
     changed = 0;
-    return { before: messages, after: prepared.messages };
+    const { messages } = readContext(transcript, old);
+    // What is not in the file's order cannot be written as it comes.
+    const isWhole = kind === "document" || !isInOrder(messages);
+    const parts = { ...prepare, partMessages: isWhole ? messages.length : partMessages };
+    report = yield* pruneInParts(messages, wire, spillway, parts);
   };
   const usesEdits = kind === "entries" && (by ?? (readSnapshot(path, knowsEdits) ? "edits" : "rewrite")) === "edits";
   let done: { backup: string | null; appendedBytes: number } = { backup: null, appendedBytes: 0 };
   if (usesEdits) {
     await appendEdits(path, dryRun, async function* (old) {
-      for (const { line, message } of changesOf(await prune(old))) {
-        changed++;
-        yield { targetId: String(line.id), content: (loaded(message) as { content?: unknown }).content };
+      for await (const part of prune(old)) {
+        for (const { line, message } of changesOf(part)) {
+          changed++;
+          yield { targetId: String(line.id), content: (loaded(message) as { content?: unknown }).content };
+        }
       }
     });
   } else {
     const make = async (old: Snapshot, sink: Sink): Promise<boolean> => {
-      const pruned = await prune(old);
-      if (kind !== "document") changed = writeLines(old, sink, [...changesOf(pruned)]);
-      else {
-        changed = pruned.after.filter((message, index) => message !== pruned.before[index]).length;
-        sink.write(readDocument(path, old, wire).text(pruned.after));
+      let at = 0;
+      for await (const part of prune(old)) {
+        if (kind === "document") {
+          changed = part.after.filter((message, index) => message !== part.before[index]).length;
+          sink.write(readDocument(path, old, wire).text(part.after));
+          return changed > 0;
+        }
+        const changes = [...changesOf(part)].sort((a, b) => a.line.place.from - b.line.place.from);
+        for (const change of changes) {
+          const text = textOf(old, change);
+          if (text === null) continue;
+          const { from, to } = change.line.place;
+          // Lines that do not change are copied unread.
+          sink.copy(at, from);
+          sink.write(text);
+          at = to;
+          changed++;
+        }
       }
+      if (kind !== "document") sink.copy(at, old.bytes);
       return changed > 0;
     };
     done = dryRun ? await tryOut(path, make) : await rewriteFile(path, make);
@@ -78,10 +100,10 @@ export async function pruneFile(
   return { by: usesEdits ? "edits" : "rewrite", changed, report, ...done };
 }
 
-/** Messages as they were, and as they are now. */
-interface Pruned {
-  before: readonly unknown[];
-  after: readonly unknown[];
+/** Whether each message stands behind the one before it. */
+function isInOrder(messages: readonly unknown[]): boolean {
+  const places = messages.flatMap((message) => (message instanceof StoredLine ? message.place.from : []));
+  return places.every((from, at) => at === 0 || from > (places[at - 1] as number));
 }
 
 /** A message in its new form, and the line that it comes from. */
@@ -97,24 +119,14 @@ function* changesOf({ before, after }: Pruned): Generator<Change> {
   }
 }
 
-/** Writes the file with these changes, and says how many. Lines that do not change are copied unread. */
-function writeLines({ descriptor, bytes }: Snapshot, sink: Sink, changes: Change[]): number {
-  let at = 0;
-  let changed = 0;
-  for (const { line: stored, message } of changes.sort((a, b) => a.line.place.from - b.line.place.from)) {
-    const { from, to } = stored.place;
-    for (const line of readLines(descriptor, from, to)) {
-      const value = parseLine(line);
-      // It holds bytes that JSON cannot write: what is shown of them is not what they are.
-      if (value === undefined) continue;
-      sink.copy(at, from);
-      const now = loaded(message);
-      const isWrapped = isEntry(value) || isPlainEntry(value);
-      sink.write(`${JSON.stringify(isWrapped ? { ...(value as object), message: now } : now)}${breakOf(line)}`);
-      at = to;
-      changed++;
-    }
+/** A changed line. Null if it holds bytes that JSON cannot write: what is shown of them is not what they are. */
+function textOf({ descriptor }: Snapshot, { line: { place }, message }: Change): string | null {
+  for (const line of readLines(descriptor, place.from, place.to)) {
+    const value = parseLine(line);
+    if (value === undefined) return null;
+    const now = loaded(message);
+    const isWrapped = isEntry(value) || isPlainEntry(value);
+    return `${JSON.stringify(isWrapped ? { ...(value as object), message: now } : now)}${breakOf(line)}`;
   }
-  sink.copy(at, bytes);
-  return changed;
+  return null;
 }

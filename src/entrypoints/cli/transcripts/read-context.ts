@@ -19,15 +19,12 @@ const BLOCK_BYTES = 256 * 1024;
 
 type Place = Pick<Line, "from" | "to">;
 
-/** The lines of a file: a few numbers and names of each, and the one that was read last. */
+/** The lines of a file: two numbers of each, and the one that was read last. */
 class Lines {
   readonly #descriptor: number;
   readonly #kind: Transcript["kind"];
   readonly #from: number[] = [];
   readonly #to: number[] = [];
-  readonly types: unknown[] = [];
-  readonly ids: (string | undefined)[] = [];
-  readonly parents: (string | null | undefined)[] = [];
   #last = -1;
   #value: unknown;
   #block: Buffer = Buffer.alloc(0);
@@ -42,12 +39,9 @@ class Lines {
     return this.#from.length;
   }
 
-  add({ from, to }: Place, { type, id, parentId }: Partial<Entry>): number {
-    this.#from.push(from);
+  add({ from, to }: Place): number {
     this.#to.push(to);
-    this.types.push(type);
-    this.ids.push(id);
-    return this.parents.push(parentId) - 1;
+    return this.#from.push(from) - 1;
   }
 
   place(at: number): Place {
@@ -74,6 +68,13 @@ class Lines {
   }
 }
 
+/** Of each line what it takes to find the branch. Nothing of it is held later. */
+interface Tree {
+  types: unknown[];
+  ids: (string | undefined)[];
+  parents: (string | null | undefined)[];
+}
+
 /** A message on a line of the file, as it was edited. */
 export class StoredLine extends StoredMessage {
   readonly #lines: Lines;
@@ -94,7 +95,7 @@ export class StoredLine extends StoredMessage {
 
   /** The entry's id, if it has one. */
   get id(): string | undefined {
-    return this.#lines.ids[this.#at];
+    return this.#lines.whole(this.#at).id;
   }
 
   override load(): unknown {
@@ -125,6 +126,7 @@ export function readContexts(
     return { contexts: [{ messages, carried: 0 }], answersBeside: 0 };
   }
   const lines = new Lines(snapshot, kind);
+  const tree: Tree = { types: [], ids: [], parents: [] };
   const entries = new Map<string, number>();
   const answers = new Set<number>();
   let leaf: string | null = null;
@@ -132,24 +134,31 @@ export function readContexts(
     const value = isBlank(line) ? undefined : lookAtLine(line);
     // The oldest sessions are plain lists, and name entries by their place, where a line that cannot be read counts too.
     if (value === undefined && (kind === "messages" || isBlank(line))) continue;
-    const at = lines.add(line, kind === "messages" ? { type: "message" } : isUsable(value) ? value : {});
+    const { type, id, parentId } = kind === "messages" ? A_MESSAGE : isUsable(value) ? value : NO_ENTRY;
+    const at = lines.add(line);
+    tree.types.push(type);
+    tree.ids.push(id);
+    tree.parents.push(parentId);
     if (!isEntry(value)) continue;
     entries.set(value.id, at);
     leaf = value.type !== "leaf" ? value.id : typeof value.targetId === "string" ? value.targetId : null;
     if ((value.message as { role?: unknown } | undefined)?.role === "assistant") answers.add(at);
   }
   const branch =
-    entries.size === 0 ? Array.from({ length: lines.count }, (_, at) => at) : branchOf(lines, entries, leaf);
+    entries.size === 0 ? Array.from({ length: lines.count }, (_, at) => at) : branchOf(tree, entries, leaf);
   for (const at of branch) answers.delete(at);
-  return { contexts: contextsOf(branch, lines), answersBeside: answers.size };
+  return { contexts: contextsOf(branch, tree, lines), answersBeside: answers.size };
 }
+
+const NO_ENTRY: Partial<Entry> = {};
+const A_MESSAGE: Partial<Entry> = { type: "message" };
 
 /** False for what is no object, and for a line of a plain list that should have a message and has none. */
 function isUsable(value: unknown): value is Partial<Entry> {
   return isRecord(value) && (value.type !== "message" || isEntry(value) || isPlainEntry(value));
 }
 
-function branchOf({ parents }: Lines, entries: ReadonlyMap<string, number>, leaf: string | null): number[] {
+function branchOf({ parents }: Tree, entries: ReadonlyMap<string, number>, leaf: string | null): number[] {
   const branch = new Set<number>();
   for (let at = entries.get(leaf ?? ""); at !== undefined && !branch.has(at); at = entries.get(parents[at] ?? "")) {
     branch.add(at);
@@ -157,8 +166,7 @@ function branchOf({ parents }: Lines, entries: ReadonlyMap<string, number>, leaf
   return [...branch].reverse();
 }
 
-function contextsOf(branch: readonly number[], lines: Lines): Context[] {
-  const { types, ids } = lines;
+function contextsOf(branch: readonly number[], { types, ids }: Tree, lines: Lines): Context[] {
   const edits = new Map<unknown, number>();
   for (const at of branch) if (types[at] === "context_edit") edits.set(lines.whole(at).targetId, at);
   const add = (context: Context, at: number) => {

@@ -715,6 +715,75 @@ describe("prune FILE", () => {
     },
   );
 
+  it.each(Object.entries(formats))(
+    "of a request of %s that is far over the window does in parts what it does whole",
+    async (_name, format) => {
+      const { wire, user, turn: turnOf } = format;
+      const turn = fc.record({ ids: fc.constantFrom(["1"], ["2"], ["3", "4"]), text: fc.nat(30).map(lines) });
+      const open = () => createSpillway({ store: memoryStore({ secret: new Uint8Array(32) }), ledger: null, env: {} });
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(turn, { minLength: 60, maxLength: 80 }),
+          fc.integer({ min: 3, max: 9 }),
+          fc.constantFrom("aggressive", "adaptive", "off"),
+          fc.boolean(),
+          async (turns, partMessages, mode, hasEdits) => {
+            const told = [user("go"), ...turns.flatMap(({ ids, text }) => ids.flatMap((id) => turnOf(id, text)))];
+            const entries = (told as object[]).map((one, at) => message(`e${at}`, at === 0 ? null : `e${at - 1}`, one));
+            const prune = async (part: number) => {
+              const path = save(jsonl(header, ...entries));
+              const held: number[] = [];
+              const spillway = await open();
+              const watched: typeof spillway = {
+                ...spillway,
+                prepare(given, more) {
+                  held.push(given.length);
+                  return spillway.prepare(given, more);
+                },
+              };
+              const by = hasEdits ? ("edits" as const) : ("rewrite" as const);
+              const asked = { window: 100, pruning: { mode }, dryRun: false, by, partMessages: part };
+              const { report, changed } = await pruneFile(openTranscript(path, wire), watched, asked);
+              const { before, after, afterParts, ratio, results, calls, media, malformed, changes, moreChanges } =
+                report;
+              const counts = { before, after, afterParts, ratio, results, calls, media, malformed };
+              const listed = changes.toSorted((a, b) => a.message - b.message);
+              const values = read(path).map((one) => ({ ...one, id: "", parentId: "", timestamp: "" }));
+              return { told: { changed, counts, listed, moreChanges, values }, held };
+            };
+            const [parts, whole] = [await prune(partMessages), await prune(told.length)];
+            expect(parts.told).toEqual(whole.told);
+            expect(whole.held).toEqual([told.length]);
+            // As JSON the others name no user or no answer, so nothing may be pruned.
+            if (!["langchain", "mcp"].includes(wire))
+              expect(Math.max(...parts.held)).toBeLessThan(4 * partMessages + 12);
+          },
+        ),
+        { numRuns: 10 },
+      );
+    },
+  );
+
+  it("of a request whose messages that stay fit the window looks at all of it at once", async () => {
+    const ids = Array.from({ length: 40 }, (_, at) => `${at}`);
+    const messages = [user("go"), ...ids.flatMap((id) => [call(id), result(id, lines(200))])];
+    const entries = messages.map((one, at) => message(`e${at}`, at === 0 ? null : `e${at - 1}`, one));
+    const openFresh = () =>
+      createSpillway({ store: memoryStore({ secret: new Uint8Array(32) }), ledger: null, env: {} });
+    const prune = async (partMessages: number) => {
+      const path = save(jsonl(header, ...entries));
+      const { report } = await pruneFile(openTranscript(path), await openFresh(), {
+        window: 20_000,
+        dryRun: false,
+        partMessages,
+      });
+      return { report, text: readFileSync(path, "utf8") };
+    };
+    const whole = await prune(messages.length);
+    expect(whole.report.why).toMatch(/^the request takes/);
+    expect(await prune(5)).toEqual(whole);
+  });
+
   it("sees what stands before a line with a byte that is not UTF-8, and leaves that line as it is", async () => {
     const path = session();
     const bytes = readFileSync(path, "latin1").replace("line 7 of some output", "line \xff of some output");
