@@ -54,6 +54,8 @@ const NAMES: Record<string, [theirs: string, ours: string][]> = {
       "`BaseTool`, `RepoMapTool`, `ReadFileTool`, `GrepSearchTool`",
       "`wrapTool` around any tool, in place of a base class; the bounded tools `repo_map`, `read_file` and `search_files`",
     ],
+    ["`repo_path`, `file_path`", "`path`; the bounded tools take the other names too"],
+    ["`ToolResult`", "not built, because a tool returns what it always did; the `receipt` has the sizes"],
     [
       "`show_context`, `max_files`, `max_depth`",
       "`showContext`, `maxFiles`, `maxDepth` of a row; a config takes both spellings",
@@ -77,7 +79,10 @@ const NAMES: Record<string, [theirs: string, ours: string][]> = {
       "`keepLastAssistants`, `softTrimRatio`, `hardClearRatio`, `minPrunableToolChars`",
       "the same: `keepLastAssistants`, `softTrimRatio`, `hardClearRatio`, `minPrunableToolChars`",
     ],
-    ["`softTrim`, `hardClear.enabled`, `hardClear.placeholder`", "the same: `softTrim`, `hardClear`"],
+    [
+      "`softTrim` with `maxChars`, `headChars`, `tailChars`; `hardClear.enabled`, `hardClear.placeholder`",
+      "the same: `softTrim`, `hardClear`",
+    ],
     ["`tools.allow`, `tools.deny`", "the same, for pruning only; deny wins"],
     [
       "`agents.defaults.contextTokens`, `models.providers.*.models[].contextWindow`",
@@ -119,6 +124,7 @@ const NAMES: Record<string, [theirs: string, ours: string][]> = {
       "`details`, `usage`, `cost`, `thinkingSignature`, `partialJson`, `data` of images",
       "left out or cut by `cap`, as there",
     ],
+    ["`sessionKey`", "`session`"],
     ["`sessions.compact`", "`spillway compact --max-lines`; the number is `transcriptLines`"],
   ],
   "What people see": [
