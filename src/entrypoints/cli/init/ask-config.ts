@@ -70,7 +70,7 @@ async function ask(
 
 /** The names of the questions' answers are those of the config. */
 function configText(profile: string, window: string): string {
-  return `# What Spillway lets a model see. Every key: docs/guide/configuration.md. Check it with: spillway config check
+  return `# What Spillway lets a model see. Every key: docs/guide/configuration.md of the package. Check it with: spillway config check
 profile: ${profile}
 context_tokens: ${window}
 # Limits for one tool or a pattern of names:
