@@ -484,6 +484,7 @@ export const providers: readonly ProviderSignatures[] = [
           "maximum context length is {limit} tokens. however, your request has {observed} input tokens",
           // vLLM stops counting at the first token over the limit, so "at least" does not say the size.
           "maximum context length is {limit} tokens. however, you requested {output} output tokens and your prompt contains at least {number} input tokens, for a total of at least {number} tokens",
+          "maximum context length is {limit} tokens. however, you requested {output} output tokens and your prompt contains {number} characters",
           "maximum context length is {limit} tokens and your request has {input} input tokens ({output} > ",
           "maximum context length is {limit} tokens and your request has {input} input tokens",
           "you passed {input} input tokens and requested {output} output tokens. however, the model's context length is only {limit} tokens",
@@ -693,6 +694,9 @@ export const last: ProviderSignatures = {
         "reduce the length of the messages",
         "prompt ... exceeds the limit of {limit}",
         "truncating input ... too long",
+        "input token limit is {limit}",
+        "text-too-long",
+        "inputs must have less than {number} characters",
         "context_overflow",
       ],
       not: TOOL_OUTPUT,

@@ -20,7 +20,7 @@ const MEASURE = anyOf("tokens?|context|lengths?|windows?|n_ctx|num_ctx|seq_len|m
 
 /** What was sent needs no measure if it is said to be long or large. */
 const LONG = anyOf(
-  "(?:prompt|input|context|conversation|history|messages)(?: text| size| content)?(?: is| are| was| were| has grown)?[ _]too[ _](?:long|large|big)",
+  "(?:prompt|input|context|conversation|history|messages)(?: text| size| content)?(?: \\([a-z ]+\\))?(?: is| are| was| were| has grown)?[ _]too[ _](?:long|large|big)",
 );
 const CONTEXT_OVERFLOW =
   /(?<![a-z])context(?: window| length)? overflow(?:ed)?(?: error| detected| occurred)?(?:[:,!.(]|$)/;
@@ -31,7 +31,7 @@ const OTHER_LIMIT = anyOf(
   "tpm|tpd|rpm|rpd|rates?|per-model|quotas?|credits?|balance|billing|plan|subscription|accounts?|concurren[a-z]*",
   "images?|pixels?|files?|uploads?|attachments?|pdfs?|pages|audio|videos?|bytes?|[kmg]i?b|characters?|chars",
   "arrays?|strings?|items|elements|tools?|functions?|mcp|schema|enum|depth|headers?|urls?|names?|id|fields?",
-  "batch|batches|embeddings?|documents?|budget|thinking|temperature|top_p|logprobs|stop sequences",
+  "batch|batches|embeddings?|documents?|(?<!(?:reply|completion) )budget|thinking|temperature|top_p|logprobs|stop sequences",
   "cookies?|passwords?|credentials?|auth[a-z]*|access|api[ _]?keys?|jwt|bearer|expired|gpu[a-z_]*|memory|stored in kv cache|too small|minimum",
 );
 /** Names of the answer's limit say nothing of what was sent. */
@@ -78,7 +78,7 @@ function saysTooMuchInChinese(sentence: string): boolean {
   return sent.test(sentence) && tooMuch.test(sentence) && measure.test(sentence) && !otherLimit.test(sentence);
 }
 
-const NUMBER = String.raw`(?<![\w.-])(\d{1,3}(?:[,_.']\d{3})+(?!\d)|\d+)(k)?(?![\w%])`;
+const NUMBER = String.raw`(?<![\w.-])(\d{1,3}(?:[,_.']\d{3})+(?!\d)|\d+)(k)?(?![\w%]| (?:characters|chars|bytes))`;
 /** No sentence ends here and no other number stands here, but a model's name may have digits. */
 const UP_TO_NUMBER = String.raw`(?:[^\d.;。]|(?<=[a-z-])\d[\d.]*){0,60}?`;
 /** "{observed} ... exceeds ... {limit}": what stands before such words is what was sent, what stands after is the limit. */
@@ -86,7 +86,7 @@ const COMPARED = new RegExp(
   `(?:${NUMBER} \\+ )?${NUMBER}${UP_TO_NUMBER}(?:exceed|than |more |over |>| / |must be|超过|超出|大于)${UP_TO_NUMBER}${NUMBER}`,
 );
 const LIMIT = new RegExp(
-  `(?:max|maximum|limit|context (?:length|window|size)|exceed\\w*|than|supports?|up to|at most|上限|最大|超过|超出)${UP_TO_NUMBER}${NUMBER}`,
+  `(?:max|maximum|limit(?! exceeded:)|context (?:length|window|size)|exceed(?!ed:)\\w*|than|supports?|up to|at most|上限|最大|超过|超出)${UP_TO_NUMBER}${NUMBER}`,
 );
 const OBSERVED = new RegExp(
   `(?:requested|resulted in|contains?|has|got|given|received|supplied|passed|provided|sent|take|used|(?:input|prompt) length of|too (?:long|large|big)|(?:prompt|input|request) (?:is|was|\\()|实际|当前)${UP_TO_NUMBER}${NUMBER}`,
