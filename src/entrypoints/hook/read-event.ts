@@ -1,5 +1,5 @@
 import { dirname } from "node:path";
-import { isObject, isRecord } from "../../values.ts";
+import { isObject, isRecord, type JsonRecord } from "../../values.ts";
 import type { ToolResult } from "./agent.ts";
 
 /** A field of an event as a text; undefined for anything else and for an empty text. */
@@ -20,6 +20,18 @@ export function madeBy(args: unknown, folder: unknown): ToolResult["made"] {
     ...(typeof command === "string" ? { command } : args !== undefined && { args }),
     ...(typeof folder === "string" && { folder }),
   };
+}
+
+/** The call that an event is about, in the names of Claude Code, which Codex, Gemini CLI and Qwen Code use too. */
+export function callIn(event: JsonRecord) {
+  return {
+    kind: "result",
+    tool: textOf(event.tool_name) ?? "tool",
+    session: textOf(event.session_id),
+    call: textOf(event.tool_use_id ?? event.tool_call_id),
+    made: madeBy(event.tool_input, event.cwd),
+    transcript: textOf(event.transcript_path),
+  } as const;
 }
 
 /** The text that a model would read of a text, a part or a list of parts; null if there is more than text in it. */

@@ -84,6 +84,20 @@ const qwenText = (path: string) =>
   `Tool output was too large and has been truncated.\nThe full output has been saved to: ${path}\nTo read it\n\nTruncated part of the output:\n${whole.slice(0, 800)}...\n\n---\n... [CONTENT TRUNCATED] ...\n---\n\n...${whole.slice(-3000)}`;
 const now = () => new Date().toISOString();
 
+test.each([
+  ["claude-code", { hook_event_name: "PostToolUse", tool_use_id: "c", tool_response: "said" }, "c"],
+  ["codex", { hook_event_name: "PostToolUse", tool_use_id: "c", tool_response: { content: "said" } }, "c"],
+  ["gemini", { hook_event_name: "AfterTool", tool_response: { llmContent: "said" } }, undefined],
+  ["qwen", { hook_event_name: "PostToolUse", tool_call_id: "c", tool_response: { llmContent: "said" } }, "c"],
+])("%s: a call is recorded with its tool, its session, its arguments and its folder", async (name, event, call) => {
+  const { readEvent } = await loadAgent(name);
+  const named = { tool_name: "mcp__a__b", session_id: "s", tool_input: { q: 1 }, cwd: "/p", transcript_path: "/t" };
+  const made = { args: { q: 1 }, folder: "/p" };
+  const about = { kind: "result", response: "said", call, made, session: "s", transcript: "/t" };
+  expect(readEvent({ ...event, ...named })).toMatchObject({ ...about, tool: "mcp__a__b" });
+  expect(readEvent({ ...event, ...named, tool_name: "" })).toMatchObject({ ...about, tool: "tool" });
+});
+
 describe("a result of which the model should see less, in the only form that the agent takes", () => {
   test("Claude Code: an MCP result that it wrote to a file of the session", async () => {
     const transcript_path = join(folder, "projects/p/s1.jsonl");

@@ -3,7 +3,7 @@ import { basename, join } from "node:path";
 import type { Limits } from "../../../contract/limits.ts";
 import { isRecord, type JsonRecord } from "../../../values.ts";
 import type { Agent, AgentFile, CommandCall, ToolResult } from "../agent.ts";
-import { madeBy, startOf, textOf } from "../read-event.ts";
+import { callIn, startOf, textOf } from "../read-event.ts";
 
 /** Tools whose results can be large. For the others a start of Node after each call would be a waste. */
 const MATCHER = "Bash|Read|Grep|Glob|WebFetch|WebSearch|Task|Agent|TaskOutput|ReadMcpResourceTool|mcp__.*";
@@ -77,16 +77,11 @@ function readCommand({ permission_mode, cwd, tool_name: tool, tool_input: input 
 }
 
 function readResult(event: JsonRecord): ToolResult {
-  const { session_id: session, cwd, tool_name: tool, tool_input: args, tool_response, tool_use_id: call } = event;
+  const { tool_name: tool, tool_response } = event;
   const { file } = (tool_response ?? {}) as { file?: { startLine?: unknown } | null };
   const whole = typeof tool_response === "string" ? savedResult(tool_response, event) : readWhole(tool, tool_response);
   return {
-    kind: "result",
-    tool: textOf(tool) ?? "tool",
-    session: textOf(session),
-    call: textOf(call),
-    made: madeBy(args, cwd),
-    transcript: textOf(event.transcript_path),
+    ...callIn(event),
     response: tool_response,
     whole,
     most: mostOf(textOf(tool), whole),

@@ -3,7 +3,7 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { isRecord, type JsonRecord, parsedJson } from "../../../values.ts";
 import type { Agent, CommandCall, ToolResult } from "../agent.ts";
-import { madeBy, modelText, textOf, withParents } from "../read-event.ts";
+import { callIn, modelText, textOf, withParents } from "../read-event.ts";
 
 const HOOK = { type: "command", command: "spillway hook --agent codex", timeout: 10 };
 
@@ -86,16 +86,11 @@ function rulesIn(folder: string): string[] {
   return existsSync(folder) ? readdirSync(folder).map((name) => readFileSync(join(folder, name), "utf8")) : [];
 }
 
-function readResult({ tool_name, tool_input, tool_response, cwd, ...fields }: JsonRecord): ToolResult | null {
-  const response = isRecord(tool_response) ? mcpText(tool_response) : null;
+function readResult(event: JsonRecord): ToolResult | null {
+  const response = isRecord(event.tool_response) ? mcpText(event.tool_response) : null;
   if (response === null) return null;
   return {
-    kind: "result",
-    tool: textOf(tool_name) ?? "tool",
-    session: textOf(fields.session_id),
-    call: textOf(fields.tool_use_id),
-    made: madeBy(tool_input, cwd),
-    transcript: textOf(fields.transcript_path),
+    ...callIn(event),
     response,
     // The only answer that replaces a result: the model gets the reason, and the run goes on.
     answer: (reason) => ({ decision: "block", reason }),

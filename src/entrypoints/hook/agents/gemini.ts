@@ -1,8 +1,8 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { isRecord } from "../../../values.ts";
+import { isRecord, type JsonRecord } from "../../../values.ts";
 import type { Agent } from "../agent.ts";
-import { madeBy, modelText, textOf } from "../read-event.ts";
+import { callIn, modelText } from "../read-event.ts";
 
 /** Its timeouts are in milliseconds. */
 const HOOK = { name: "spillway", type: "command", command: "spillway hook --agent gemini", timeout: 10_000 };
@@ -28,21 +28,16 @@ prints a warning at each start. Covers the shell, failed commands too, files and
   mcpFiles: (whose) => [{ path: join(gemini.folder(whose), "settings.json"), format: "json", at: [["mcpServers"]] }],
 
   readEvent(event) {
-    const { hook_event_name, session_id, transcript_path, ...fields } = event as Record<string, unknown>;
-    const { tool_name, tool_input, tool_response, cwd } = fields;
+    const fields = event as JsonRecord;
+    const { hook_event_name, tool_response } = fields;
     if (hook_event_name !== "AfterTool" || !isRecord(tool_response)) return null;
     const response = modelText(tool_response.llmContent);
     if (response === null) return null;
     return {
-      kind: "result",
-      tool: textOf(tool_name) ?? "tool",
-      session: textOf(session_id),
-      call: undefined,
-      made: madeBy(tool_input, cwd),
-      transcript: textOf(transcript_path),
+      ...callIn(fields),
       response,
       beside: NOTE,
-      answer: (text) => ({ decision: "deny", reason: `${NOTE}\n${text}` }),
+      answer: (text: unknown) => ({ decision: "deny", reason: `${NOTE}\n${text}` }),
     };
   },
 };

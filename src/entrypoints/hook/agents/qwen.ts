@@ -1,8 +1,8 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { isRecord } from "../../../values.ts";
+import { isRecord, type JsonRecord } from "../../../values.ts";
 import type { Agent, AgentFile } from "../agent.ts";
-import { madeBy, modelText, startOf, textOf } from "../read-event.ts";
+import { callIn, modelText, startOf } from "../read-event.ts";
 
 /** Its timeouts are in milliseconds. */
 const HOOK = { type: "command", command: "spillway hook --agent qwen", timeout: 10_000 };
@@ -26,16 +26,9 @@ files and MCP tools. A failed command's result cannot be replaced: ours is added
   mcpFiles: (whose) => [{ path: join(qwen.folder(whose), "settings.json"), format: "json", at: [["mcpServers"]] }],
 
   readEvent(event) {
-    const { hook_event_name: name, ...fields } = event as Record<string, unknown>;
-    const { tool_response, error } = fields;
-    const about = {
-      kind: "result",
-      tool: textOf(fields.tool_name) ?? "tool",
-      session: textOf(fields.session_id),
-      call: textOf(fields.tool_call_id),
-      made: madeBy(fields.tool_input, fields.cwd),
-      transcript: textOf(fields.transcript_path),
-    } as const;
+    const fields = event as JsonRecord;
+    const { hook_event_name: name, tool_response, error } = fields;
+    const about = callIn(fields);
     const sinceMs = startOf(fields.timestamp, fields.duration_ms, 60_000);
     if (name === "PostToolUse" && isRecord(tool_response)) {
       const response = modelText(tool_response.llmContent);
