@@ -17,16 +17,16 @@ import {
   type UnitStore,
 } from "./unit-store.ts";
 
-/** Shares of the room that the start and the end get if something failed, whatever they are worth. */
-const FAILURE_SHARES = { head: 0.005, tail: 0.03 };
+/** Share of the room that the end gets if something failed, whatever it is worth. The start gets none: it seldom tells why. */
+const FAILURE_TAIL = 0.015;
 /** Share that both ends get together if nothing did, and what of it the start gets for a head share of 1. */
 const PASSING_SHARE = 0.55;
 const PASSING_HEAD = 0.5;
 
-/** Marks the rows at both ends that are always kept. If nothing failed, `headShare` divides their room. */
+/** Marks the rows at the end, or if nothing failed at both ends, that are always kept. `headShare` divides the room of both. */
 export function pinEdges({ store, costs, budget, pinned }: Pinning, isFailure: boolean, headShare: number): void {
   const passing = { head: PASSING_HEAD * headShare, tail: PASSING_SHARE - PASSING_HEAD * headShare };
-  const { head, tail } = isFailure ? FAILURE_SHARES : passing;
+  const { head, tail } = isFailure ? { head: 0, tail: FAILURE_TAIL } : passing;
   const walk = (row: number, step: number, within: Budget) => {
     const size = { bytes: 0, chars: 0, lines: 0, tokens: 0 };
     for (let at = row; at >= 0 && at < store.length; at += step) {
@@ -94,7 +94,7 @@ export function pinOdd(pinning: Pinning, odd: number[]): void {
 }
 
 /** Share of the room for what exceptions say; the newest may take all of it. */
-const MESSAGE_SHARE = 0.2;
+const MESSAGE_SHARE = 0.1;
 
 /** Marks what exceptions say, the newest first: in little room that is worth more than both ends. */
 export function pinMessages({ costs, budget, gap, pinned }: Pinning, messages: number[]): void {

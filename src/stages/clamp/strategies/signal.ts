@@ -40,7 +40,7 @@ const FEWEST_LINES = 3;
 /** More characters than so many times the budget surely do not fit: some may be counted by their bytes, three at most. */
 const MAY_FIT = 3;
 
-/** Keeps what tells why something failed, and both ends. */
+/** Keeps what tells why something failed, and the end; if nothing failed, both ends. */
 export const signal: KindStrategy = {
   name: "signal",
   kinds: [
