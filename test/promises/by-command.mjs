@@ -149,7 +149,8 @@ export async function throughRun(case_, place) {
   const found = new Findings();
   const given = { ...case_, limits: fromOne(case_.limits), exitCode: case_.exitCode ?? 0 };
   writeFileSync(place.file, given.bytes);
-  const words = ["sh", "-c", `cat ${place.file}; exit ${given.exitCode}`];
+  // No case repeats a command: lines are weighed by the last good run of the same one.
+  const words = ["sh", "-c", `cat ${place.file}; : ${given.seed}; exit ${given.exitCode}`];
   const args = [
     "run",
     "--no-redact",
@@ -169,7 +170,7 @@ export async function throughRun(case_, place) {
     `${status}, it was ${given.exitCode}: ${stderr}`,
   );
   const shown = JSON.parse(stdout);
-  const request = { tool: given.tool, exitCode: given.exitCode, command: words.join(" ") };
+  const request = { tool: given.tool, exitCode: given.exitCode, command: words.join(" "), since: false };
   await checkDoor(given, shown, found, place, { spillway: place.byShell, request });
   return found.list;
 }
@@ -281,7 +282,7 @@ export async function throughTools(case_, place) {
   const given = { ...case_, ...common, exitCode: case_.exitCode ?? 0, tool: "run_command" };
   writeFileSync(place.file, given.bytes);
   const before = (await place.ledger.events({ max: 1e6 })).at(-1)?.id ?? 0;
-  const ran = await client.call("run_command", { command: `cat output; exit ${given.exitCode}` });
+  const ran = await client.call("run_command", { command: `cat output; : ${given.seed}; exit ${given.exitCode}` });
   const events = await place.ledger.events({ afterId: before });
   const receipt = events.findLast(({ receipt }) => receipt !== null)?.receipt;
   const text = ran.content?.[0]?.text;
