@@ -42,6 +42,33 @@ it("a HOME that is no absolute path is not taken for a place in the working dire
   expect(readdirSync(cwd)).toEqual([]);
 });
 
+it.runIf(process.getuid?.() === 0)(
+  "a user whom the machine does not know, without HOME, has a place all the same",
+  () => {
+    const temporary = join(folder, "temporary");
+    mkdirSync(temporary);
+    for (const path of [folder, temporary]) chmodSync(path, path === folder ? 0o755 : 0o777);
+    const { stdout, stderr, status } = spawnSync(
+      process.execPath,
+      [CLI, "run", "-q", "--max-lines", "9", "--", "seq", "99"],
+      {
+        cwd: temporary,
+        env: { PATH: env.PATH, TMPDIR: temporary },
+        encoding: "utf8",
+        uid: 54_321,
+        gid: 54_321,
+        timeout: 30_000,
+      },
+    );
+    expect(status).toBe(0);
+    expect(stdout).toMatch(/artifact [a-z2-7]{12}/);
+    expect(stderr).toMatch(
+      /^spillway: this user has no home folder: outputs are kept among the temporary files\. .*\n$/,
+    );
+    expect(readdirSync(temporary)).toEqual(["spillway-54321"]);
+  },
+);
+
 describe("what an output was", () => {
   const dir = join(folder, "what");
   const at = (args: string[]) => spillway([...args, "--dir", dir]);

@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { expect, it } from "vitest";
 import type { Strategy } from "../contract/strategy.ts";
 import { headTail } from "../stages/clamp/strategies/edges.ts";
@@ -55,6 +56,23 @@ it.each([
   const whole = `${lines}\n[exit code 3]`;
   expect(admit(whole.length)).toMatchObject({ text: whole, receipt: { cutBy: null } });
   expect(admit(whole.length - 1).receipt.cutBy).toBe("chars");
+});
+
+it("how a command ended is said once, also of a text that comes a second time", () => {
+  const line = fc.constantFrom("", "ok", "error: disk full", "[exit code 1]", "the same line\n".repeat(9).trimEnd());
+  const property = fc.property(
+    fc.array(line, { minLength: 1, maxLength: 30 }),
+    fc.constantFrom("", "\n"),
+    fc.record({ maxLines: fc.integer({ min: 1, max: 40 }), maxChars: fc.integer({ min: 10, max: 900 }) }),
+    fc.constantFrom(0, 1, 137),
+    fc.boolean(),
+    (all, end, limits, exitCode, fold) => {
+      const options = { exitCode, fold };
+      const { text } = clampText(all.join("\n") + end, limits, options);
+      expect(clampText(text, limits, options).text).toBe(text);
+    },
+  );
+  fc.assert(property, { numRuns: 300 });
 });
 
 it("what bound is a limit that the output is over, not one that only our markers are over", () => {
