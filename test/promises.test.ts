@@ -71,9 +71,10 @@ describe("the checker notices", () => {
 
   it.each([
     ["repeats", "tail", (n: number) => (n % 40 < 30 ? "waiting" : `step ${n}`)],
+    ["a last line that shows nothing", "head-tail", (n: number) => (n === 399 ? "\r" : `step ${n}`)],
     ["lines alike", "auto", (n: number) => (n % 40 === 39 ? `GET /x ${n}9,999 ms timeout` : `GET /items/${n} 17 ms`)],
   ])("a header over folded lines that counts falsely: %s", (_, strategy, line) => {
-    const folded = `${Array.from({ length: 400 }, (_, n) => line(n)).join("\n")}\n`;
+    const folded = Array.from({ length: 400 }, (_, n) => line(n)).join("\n");
     const of = { bytes: Buffer.from(folded), limits: { maxLines: 20 }, strategy, fold: true, exitCode: null };
     const shown = clampText(folded, of.limits, { strategy, fold: true });
     expect(findings(shown, of)).toEqual([]);

@@ -324,8 +324,12 @@ function walkFolded(closedParts, { source }) {
     isAfterGap = isGap(part);
     isAfterShort = part.name === "short";
   }
-  // A last line of nothing but codes to a terminal may be folded away.
-  while (next <= count && matches("", source, next)) next++;
+  // A last line of nothing but codes to a terminal may be folded away: it counts to those that end the text.
+  while (next <= count && matches("", source, next)) {
+    const last = lines.at(-1);
+    if (lines.length === body.length && last !== undefined) lines[body.length - 1] = { ...last, to: next };
+    next++;
+  }
   if (next !== count + 1) problems.push(`lines ${next}-${count} are neither shown nor marked`);
   checkSaid(closedParts, source, lines, null, problems);
   return { problems, missing: null };
