@@ -43,7 +43,8 @@ function documentsIn(text) {
 /** What is false in an excerpt; null if the source, or what is shown, is not JSON, so that it has to be read as text. */
 export function readJson(parts, source, tag) {
   const original = valuesIn(source.text);
-  if (original === null) return null;
+  // Blank lines hold no value.
+  if (original === null || original.length === 0) return null;
   const text = parts
     .filter(({ name }) => name === "run")
     .flatMap(({ lines }) => lines)
