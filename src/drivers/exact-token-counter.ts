@@ -2,6 +2,7 @@ import type { Tokenizer } from "ai-tokenizer";
 import type { TokenCounter } from "../contract/token-counter.ts";
 import { badInput, SpillwayError } from "../errors.ts";
 import { loadPackage } from "../load-package.ts";
+import { splitsPair } from "../stages/measure/scan.ts";
 
 /** The vocabularies for which an exact counter can be loaded. */
 export type TokenVocabulary = "o200k" | "cl100k" | "claude";
@@ -154,8 +155,7 @@ function search(text: string, fitting: number, failing: number, fits: (index: nu
 
 /** Returns the index, or the next one in `direction` if the index would split a surrogate pair. */
 function onBorder(text: string, index: number, direction: number): number {
-  const splits = (text.charCodeAt(index - 1) & 0xfc00) === 0xd800 && (text.charCodeAt(index) & 0xfc00) === 0xdc00;
-  return splits ? index + direction : index;
+  return splitsPair(text, index) ? index + direction : index;
 }
 
 // The code below decides where a text may be cut, so that its pieces count as the whole does and long unbroken runs

@@ -1,7 +1,16 @@
 import type { Size } from "../../contract/size.ts";
 import type { TokenCounter } from "../../contract/token-counter.ts";
 import { tried } from "../../values.ts";
-import { encodeText, newScan, scanBytes, scannedChars, scannedLines, scanText } from "./scan.ts";
+import {
+  encodeText,
+  endsInHalf,
+  newScan,
+  scanBytes,
+  scannedChars,
+  scannedLines,
+  scanText,
+  splitsPair,
+} from "./scan.ts";
 import { singleTokens } from "./single-tokens.ts";
 import { changeWeight, joinWeights, mixWeights, placeWeights } from "./token-weights.ts";
 
@@ -82,10 +91,6 @@ export function groupOf(unit: number): number {
   if (unit >= 127 || (unit < 32 && unit !== 9 && unit !== 10 && unit !== 13)) return 0;
   const kind = /[a-z]|([A-Z])|([0-9])|(\s)/.exec(String.fromCharCode(unit));
   return kind === null ? unit : kind[1] !== undefined ? 2 : kind[2] !== undefined ? 3 : kind[3] !== undefined ? 4 : 1;
-}
-
-function splitsPair(text: string, index: number): boolean {
-  return (text.charCodeAt(index - 1) & 0xfc00) === 0xd800 && (text.charCodeAt(index) & 0xfc00) === 0xdc00;
 }
 
 /** Weights are whole numbers of this share of a token, so that sums are the same in any order. */
@@ -383,7 +388,7 @@ export function startMeasure(counter: TokenCounter): Measuring {
 
   function countStretch(): void {
     const lineEnd = waiting.lastIndexOf("\n", STRETCH_CHARS - 1) + 1;
-    const end = lineEnd > 0 ? lineEnd : STRETCH_CHARS - (isHigh(waiting, STRETCH_CHARS - 1) ? 1 : 0);
+    const end = lineEnd > 0 ? lineEnd : STRETCH_CHARS - (splitsPair(waiting, STRETCH_CHARS) ? 1 : 0);
     tokens += counter.count(waiting.slice(0, end));
     waiting = waiting.slice(end);
   }
@@ -393,7 +398,7 @@ export function startMeasure(counter: TokenCounter): Measuring {
       if (typeof chunk !== "string") return addBytes(chunk);
       // A surrogate pair may come in two pieces.
       const text = half + chunk;
-      half = isHigh(text, text.length - 1) ? text.slice(-1) : "";
+      half = endsInHalf(text) ? text.slice(-1) : "";
       for (const bytes of encodeText(half === "" ? text : text.slice(0, -1))) addBytes(bytes);
     },
     end() {
@@ -405,8 +410,4 @@ export function startMeasure(counter: TokenCounter): Measuring {
       return { bytes: scan.bytes, chars: scannedChars(scan), lines: scannedLines(scan), tokens };
     },
   };
-}
-
-function isHigh(text: string, at: number): boolean {
-  return (text.charCodeAt(at) & 0xfc00) === 0xd800;
 }

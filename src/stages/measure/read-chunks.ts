@@ -1,4 +1,5 @@
 import type { OutputStream } from "../../contract/output.ts";
+import { endsInHalf } from "./scan.ts";
 
 /** Returns true for an output that comes in pieces: a Node or web stream, or any AsyncIterable. */
 export function isStream(value: unknown): value is OutputStream {
@@ -43,10 +44,6 @@ function textOf(value: unknown): string {
     // a circle, or a getter that throws
   }
   return String(value);
-}
-
-function endsInHalf(text: string): boolean {
-  return (text.charCodeAt(text.length - 1) & 0xfc00) === 0xd800;
 }
 
 /** Returns the pieces of a stream as they come, also of web streams in runtimes in which they are not iterable. */

@@ -285,6 +285,11 @@ export function splitsPair(text: string, at: number): boolean {
   return (text.charCodeAt(at - 1) & 0xfc00) === 0xd800 && (text.charCodeAt(at) & 0xfc00) === 0xdc00;
 }
 
+/** Returns true if a text ends with the first half of a surrogate pair: the other half may come in the next piece. */
+export function endsInHalf(text: string): boolean {
+  return (text.charCodeAt(text.length - 1) & 0xfc00) === 0xd800;
+}
+
 /** The first bytes that identify a format. `at` is their offset. */
 const FORMATS: [name: string, bytes: string, at?: number][] = [
   ["PNG image", "\x89PNG\r\n\x1a\n"],
