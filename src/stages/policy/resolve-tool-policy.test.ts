@@ -285,6 +285,24 @@ describe("uniform", () => {
   });
 });
 
+it("sections of pruning are merged field by field, and what no input says is as usual", () => {
+  const { softTrim, hardClear, tools, batch } = resolvePolicy(
+    {
+      pruning: {
+        softTrim: { maxChars: 9 },
+        hardClear: { enabled: false },
+        tools: { deny: ["a"] },
+        batch: { maxChars: 5000 },
+      },
+    },
+    { pruning: { softTrim: { headChars: 4 }, hardClear: { placeholder: "gone" }, tools: { allow: ["b"] }, batch: {} } },
+  ).pruning;
+  expect(softTrim).toEqual({ maxChars: 9, headChars: 4, tailChars: 1500 });
+  expect(hardClear).toEqual({ enabled: false, placeholder: "gone" });
+  expect(tools).toEqual({ allow: ["b"], deny: ["a"] });
+  expect(batch).toEqual({ ...resolvePolicy().pruning.batch, maxChars: 5000 });
+});
+
 describe("a preset of pruning", () => {
   it("begins anew where it is named, and what is said beside it or after it counts", () => {
     const of = (...given: PruningInput[]) => resolvePolicy(...given.map((pruning) => ({ pruning }))).pruning;
