@@ -167,7 +167,7 @@ const strategy = about(
   z
     .string({ error: strategyError })
     .check(z.refine((written) => readStrategy(written) !== undefined, { error: strategyError })),
-  "Which part of an output to keep: auto (default), signal, json, table, diff, matches, listing, outline, head-tail, head, tail. head_tail, head_only and summarize are understood.",
+  "Which part of an output to keep: auto (default) or the name of another strategy. head_tail, head_only and summarize are understood.",
 );
 
 const patternError = "a text or a /pattern/ of one line";
