@@ -14,8 +14,8 @@ export default defineConfig({
     exclude: ["test/frameworks/**", "**/node_modules/**"],
     testTimeout: 60_000,
     hookTimeout: 60_000,
-    // One more than there are cores: many tests wait for other processes and for the disk, and leave a core to another file.
-    maxWorkers: availableParallelism() + 1,
+    // More than there are cores: many tests wait for other processes and for the disk, and leave a core to another file.
+    maxWorkers: availableParallelism() + 2,
     // Tests never touch the folders of the user who runs them.
     env: { SPILLWAY_DIR: testFolder, XDG_CACHE_HOME: testFolder },
     globalSetup: "test/remove-folder.ts",
