@@ -71,8 +71,8 @@ export function receiptEvents(receipt: Receipt, atMs: number, more: SpillwayEven
 const USUAL_BYTES_PER_TOKEN = 4;
 
 /**
- * What the host would have shown of an output had it cut it to limits of its own, in tokens: by the measure of tokens a
- * byte that what was shown has.
+ * How many tokens of an output the host would have shown if it had cut it to limits of its own. It is estimated by the tokens
+ * per byte of what was shown.
  */
 export function hostTokens({ total, shown }: Receipt, totalChars: number, host: Limits): number {
   const { maxBytes, maxChars, maxLines, maxTokens } = host;

@@ -78,7 +78,7 @@ function findInNative(
   for (let index = 0; index < count; index++) take((found[index] as number) - DATA_AT);
 }
 
-/** Null where WebAssembly is not to be had: the loop finds the same places. */
+/** Null if there is no WebAssembly: the loop finds the same places. */
 function loadNative(): Native | null {
   loaded = null;
   try {
