@@ -189,10 +189,12 @@ describe("a result of which the model should see less, in the only form that the
   });
 
   test("pi: the file that a field names, or the text of a failure", async () => {
+    const startedMs = Date.now();
     const path = file(join(tmpdir(), `pi-bash-${hex(16)}.log`));
     const textOf = (shown: Record<string, unknown> | null) => firstText(shown?.content);
-    expectWhole(textOf(await answer("pi", piEvent(piText(path), { fullOutputPath: path }))));
-    const failed = textOf(await answer("pi", piEvent(`${piText(path)}\n\nCommand exited with code 3`, {})));
+    expectWhole(textOf(await answer("pi", piEvent(piText(path), { fullOutputPath: path }, startedMs))));
+    const said = `${piText(path)}\n\nCommand exited with code 3`;
+    const failed = textOf(await answer("pi", piEvent(said, {}, startedMs)));
     expectWhole(failed);
     expect(failed).toMatch(/\n\nCommand exited with code 3$/);
   });
