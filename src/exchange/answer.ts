@@ -181,7 +181,6 @@ export class Answer<R extends ExchangeResponse> {
       return next.done ? null : next.value;
     } catch (error) {
       // The caller sees where it broke off, after what came before.
-      this.#coming = null;
       this.#ended = true;
       this.#fault = { error };
       return null;

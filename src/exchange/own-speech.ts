@@ -44,7 +44,7 @@ export interface StreamedTurn {
    * is different, null if nothing is left. If there is more to come, what ends an answer is left out.
    */
   show(event: JsonRecord, isMore: boolean): JsonRecord | null;
-  /** Returns what was said as an answer that is not streamed. */
+  /** Returns what was said as an answer that is not streamed, as far as `turn` reads it. */
   answer(): JsonRecord;
 }
 
@@ -97,7 +97,6 @@ const anthropic: OwnSpeech = {
     const inputs = new Map<number, string>();
     const places = new Map<number, number>();
     const own = new Set<number>();
-    let message: JsonRecord = {};
     const grow = (block: JsonRecord | undefined, index: number, delta: JsonRecord) => {
       if (block === undefined) return;
       if (delta.type === "input_json_delta") inputs.set(index, (inputs.get(index) ?? "") + textOf(delta.partial_json));
@@ -109,12 +108,10 @@ const anthropic: OwnSpeech = {
     return {
       add(event) {
         const index = Number(event.index);
-        if (event.type === "message_start") message = recordOf(event.message);
-        else if (event.type === "content_block_start") {
+        if (event.type === "content_block_start") {
           content[index] = { ...recordOf(event.content_block) };
           if (isOwnBlock(content[index], isOwn)) own.add(index);
         } else if (event.type === "content_block_delta") grow(content[index], index, recordOf(event.delta));
-        else if (event.type === "message_delta") message = { ...message, ...recordOf(event.delta) };
         return own.size > 0;
       },
       show(given, isMore) {
@@ -134,7 +131,6 @@ const anthropic: OwnSpeech = {
         return place === index ? given : { ...given, index: place };
       },
       answer: () => ({
-        ...message,
         content: content.map((block, index) => {
           return inputs.has(index) ? { ...block, input: parsedInput(inputs.get(index)) } : block;
         }),
@@ -183,7 +179,6 @@ const openaiChat: OwnSpeech = {
     const said: Record<string, string> = {};
     const own = new Set<number>();
     const places = new Map<number, number>();
-    let finish: unknown = null;
     const deltaOf = (event: JsonRecord) => recordOf(records(event.choices)[0]?.delta);
     return {
       add(event) {
@@ -199,7 +194,6 @@ const openaiChat: OwnSpeech = {
           calls[index] = { ...calls[index], ...rest, function: { name, arguments: text } };
           if (isOwn(name)) own.add(index);
         }
-        finish = records(event.choices)[0]?.finish_reason ?? finish;
         return own.size > 0;
       },
       show(given, isMore) {
@@ -231,7 +225,7 @@ const openaiChat: OwnSpeech = {
       answer: () => {
         const { content = null, ...rest } = said;
         const message = { role: "assistant", content, ...rest, ...(calls.length > 0 && { tool_calls: calls }) };
-        return { choices: [{ index: 0, message, finish_reason: finish }] };
+        return { choices: [{ message }] };
       },
     };
   },
@@ -272,15 +266,12 @@ const openaiResponses: OwnSpeech = {
     const items: JsonRecord[] = [];
     const own = new Set<number>();
     const places = new Map<number, number>();
-    let response: JsonRecord = {};
     return {
-      add(given) {
-        const { type, output_index, item, response: whole } = given;
+      add({ output_index, item }) {
         if (typeof output_index === "number" && isRecord(item)) {
           items[output_index] = item;
           if (isOwnItem(item, isOwn)) own.add(output_index);
         }
-        if (ENDS.has(type)) response = recordOf(whole);
         return own.size > 0;
       },
       show(given, isMore) {
@@ -306,7 +297,7 @@ const openaiResponses: OwnSpeech = {
           event = { ...event, sequence_number: sequence };
         return event;
       },
-      answer: () => ({ ...response, output: items }),
+      answer: () => ({ output: items }),
     };
   },
   fault: (error) => ({ type: "error", ...error, sequence_number: 0 }),
@@ -349,13 +340,11 @@ const gemini: OwnSpeech = {
   },
   stream(isOwn) {
     const parts: JsonRecord[] = [];
-    let last: JsonRecord = {};
     let hasOwn = false;
     return {
       add(given) {
-        last = given;
-        parts.push(...partsIn(last));
-        hasOwn ||= partsIn(last).some((part) => isOwnPart(part, isOwn));
+        parts.push(...partsIn(given));
+        hasOwn ||= partsIn(given).some((part) => isOwnPart(part, isOwn));
         return hasOwn;
       },
       show(given, isMore) {
@@ -366,7 +355,7 @@ const gemini: OwnSpeech = {
         if (left.length === all.length && !(isMore && isEnd)) return given;
         return withParts(given, left, isMore);
       },
-      answer: () => withParts(last, parts),
+      answer: () => withParts({}, parts),
     };
   },
   fault: (error) => ({ error }),
