@@ -565,28 +565,36 @@ describe.skipIf(browserPath === null)("the dashboard", () => {
 
   it("shows a tool's sizes by its receipts, and each refusal by its events", async () => {
     const { page } = await open("#/tools/grep");
-    await page.waitForSelector(".sizes tr");
-    const receipts = sql<{ bytes: number; omitted: number }>(
-      "select json_extract(receipt, '$.total.bytes') bytes, json_extract(receipt, '$.omitted.bytes') omitted from events where receipt is not null and tool = 'grep'",
-    );
-    const cut = receipts.filter(({ omitted }) => omitted > 0).length;
-    expect(await figure(page, "Outputs")).toEqual([
-      receipts.length,
-      receipts.reduce((sum, { bytes }) => sum + bytes, 0),
-    ]);
-    expect(await figure(page, "Cut")).toEqual([cut]);
-    expect(await figure(page, "Read back")).toEqual([0]);
-    const bins = new Map<number, [number, number]>();
-    for (const { bytes, omitted } of receipts) {
-      let top = 256;
-      while (top < bytes) top *= 2;
-      const [all, some] = bins.get(top) ?? [0, 0];
-      bins.set(top, [all + 1, some + (omitted > 0 ? 1 : 0)]);
+    // All outputs of one are cut, and none of the other's.
+    for (const tool of ["read_file", "grep"]) {
+      await page.evaluate((name) => {
+        location.hash = `#/tools/${name}`;
+      }, tool);
+      await page.locator("h1", { hasText: tool }).waitFor();
+      await page.waitForSelector(".sizes tr");
+      const receipts = sql<{ bytes: number; omitted: number }>(
+        "select json_extract(receipt, '$.total.bytes') bytes, json_extract(receipt, '$.omitted.bytes') omitted from events where receipt is not null and tool = ?",
+        tool,
+      );
+      const cut = receipts.filter(({ omitted }) => omitted > 0).length;
+      expect(await figure(page, "Outputs")).toEqual([
+        receipts.length,
+        receipts.reduce((sum, { bytes }) => sum + bytes, 0),
+      ]);
+      expect(await figure(page, "Cut")).toEqual([cut]);
+      expect(await figure(page, "Read back")).toEqual([0]);
+      const bins = new Map<number, [number, number]>();
+      for (const { bytes, omitted } of receipts) {
+        let top = 256;
+        while (top < bytes) top *= 2;
+        const [all, some] = bins.get(top) ?? [0, 0];
+        bins.set(top, [all + 1, some + (omitted > 0 ? 1 : 0)]);
+      }
+      const rows = (await cells(page, "Sizes")).filter((row) => row[2] !== "0");
+      expect(rows.map(([top, _bar, ...counts]) => [Number(top?.split(" ")[0]) * 1024, ...counts.map(Number)])).toEqual(
+        [...bins].toSorted(([one], [other]) => one - other).map(([top, counts]) => [top, ...counts]),
+      );
     }
-    const rows = (await cells(page, "Sizes")).filter((row) => row[2] !== "0");
-    expect(rows.map(([top, _bar, ...counts]) => [Number(top?.split(" ")[0]) * 1024, ...counts.map(Number)])).toEqual(
-      [...bins].toSorted(([one], [other]) => one - other).map(([top, counts]) => [top, ...counts]),
-    );
     // Every limit that is in force is in the lines to paste, not only those that are most usual.
     const limits = Object.keys((await (await fetch(`${server.url}/api/policy/grep`)).json()).limits);
     const pasted = (await page.locator(".config").textContent()) ?? "";
@@ -786,6 +794,19 @@ describe.skipIf(browserPath === null)("the dashboard", () => {
     await page.waitForSelector("tbody tr");
     const row = page.locator("tr", { has: page.getByRole("link", { name: "grep", exact: true }) });
     expect(await row.textContent()).toContain("▼ lower read back 0 times for 30 cut outputs");
+    await page.close();
+  });
+
+  it("lists more outputs than one page has, each once", async () => {
+    for (let at = 0; at < 120; at++) await admitOne("very many", numbered(3000 + at).join("\n"));
+    const { page } = await open("#/outputs?session=very%20many");
+    const rows = page.locator("[aria-label='Saved outputs'] tbody tr");
+    await rows.first().waitFor();
+    expect(await rows.count()).toBe(100);
+    await page.getByRole("button", { name: "Show more" }).click();
+    await expect.poll(() => rows.count()).toBe(120);
+    const lines = (await cells(page, "Saved outputs")).map((row) => Number(row[3]));
+    expect(lines).toEqual(Array.from({ length: 120 }, (_none, at) => 3119 - at));
     await page.close();
   });
 

@@ -280,6 +280,9 @@ describe("what runs a tool", () => {
       [new Map([["a", run]]), /a list of tools, a record .*got: Map \(pass Object\.fromEntries\(map\)\)/],
       [new Set([run]), /got: Set$/],
       [run, /got: AsyncFunction$/],
+      [undefined, /a list of tools, .*got: Undefined$/],
+      [null, /got: Null$/],
+      [5, /got: Number$/],
     ] as const)
       expect(() => spillway.wrapTools(given as never)).toThrow(message);
     const callable = { name: "g", callTool: async () => long, tool: async () => ({}) };

@@ -416,9 +416,9 @@ function wrapAll(
   tools: readonly Tool[] | Record<string, Tool> | ToolServer,
   wrap: (tool: Tool, name?: string) => unknown,
 ): unknown {
-  if (isServer(tools)) return wrap(tools);
+  if (isRecord(tools) && isServer(tools)) return wrap(tools);
   if (Array.isArray(tools)) return tools.map((tool: Tool) => wrap(tool));
-  if (typeof tools === "function" || Symbol.iterator in tools) {
+  if (!isRecord(tools) || Symbol.iterator in tools) {
     const got = Object.prototype.toString.call(tools).slice(8, -1);
     const way = tools instanceof Map ? " (pass Object.fromEntries(map))" : "";
     throw badInput(`wrapTools takes a list of tools, a record of them or a server of MCP; got: ${got}${way}`);
