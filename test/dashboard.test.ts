@@ -80,6 +80,8 @@ describe.skipIf(browserPath === null)("the dashboard", () => {
     admitOne = (session, output) => spillway.admit({ tool: "late", session, call: session, output });
     await playThroughGateway(server.url, "agent", 14);
     await playThroughGateway(server.url, CACHED, 6);
+    // One session is refused twice: what a provider said of one model does not hold for another.
+    for (const model of ["one", "another"]) await playThroughGateway(server.url, "refused twice", 14, model);
     const admit = async (name: string, tool: string, output: string, exitCode?: number) => {
       const { receipt } = await spillway.admit({ tool, session: `<b>${name}</b>`, call: name, output, exitCode });
       ids[name] = receipt.artifact ?? "";
@@ -254,7 +256,7 @@ describe.skipIf(browserPath === null)("the dashboard", () => {
       `select count(*) calls, sum(json_extract(receipt, '$.total.bytes')) bytes, ${shown("bytes")} shownBytes, ${shown("tokens")} shownTokens,
         sum(json_extract(receipt, '$.omitted.bytes') > 0) cut, sum(iif(${isRerun}, 0, ${printed})) tokens, sum(${isRerun}) reruns ${outputs}`,
     );
-    expect(sums?.["reruns"]).toBe(1);
+    expect(sums?.["reruns"]).toBe(2);
     const read = "from events where kind in ('artifact-recalled', 'artifact-searched')";
     const [recalls] = sql<Record<string, number>>(
       `select count(*) count, sum(json_extract(more, '$.tokens')) tokens ${read} and json_extract(more, '$.reads') = 'model'`,
@@ -606,6 +608,12 @@ describe.skipIf(browserPath === null)("the dashboard", () => {
     const events = sql<{ kind: string; more: string }>(
       "select kind, more from events where kind like 'overflow-%' order by id",
     ).map(({ kind, more }) => ({ event: kind, ...JSON.parse(more) }));
+    // Each ends with one of these, and what comes after it is another one.
+    const ends = events.filter(
+      ({ event, isKept }) => event === "overflow-recovered" || event === "overflow-failed" || isKept === true,
+    );
+    expect(ends.length).toBeGreaterThan(2);
+    expect(await page.locator(".incident").count()).toBe(ends.length);
     const first = events.find(({ event }) => event === "overflow-detected");
     const english = new Intl.NumberFormat("en");
     const told = (estimate: number) =>
@@ -626,6 +634,13 @@ describe.skipIf(browserPath === null)("the dashboard", () => {
     await page.waitForTimeout(300);
     await admitOne("just begun", "one line");
     await page.getByRole("link", { name: "just begun" }).waitFor();
+    await page.evaluate(() => {
+      location.hash = "#/outputs";
+    });
+    await page.waitForSelector("[aria-label='Saved outputs'] tbody tr");
+    await page.waitForTimeout(300);
+    await admitOne("just cut", numbered(5000).join("\n"));
+    await page.getByRole("link", { name: "just cut" }).waitFor();
     await page.close();
   });
 
@@ -640,6 +655,8 @@ describe.skipIf(browserPath === null)("the dashboard", () => {
     expect(await figure(page, "Whole output")).toEqual([receipt.total.bytes, 1_000_000]);
     expect(await figure(page, "The model read")).toEqual([receipt.shown.bytes, receipt.shown.tokens]);
     expect(await figure(page, "Of the source kept")).toEqual([receipt.kept.lines]);
+    expect(receipt.kept.bytes / receipt.total.bytes).toBeLessThan(0.001);
+    expect((await words(page, "Of the source kept"))[0]).toBe("< 0.1 %");
     expect((await words(page, "Decided by")).join(" ")).toContain(`${receipt.strategy} `);
     expect((await words(page, "Decided by"))[1]).toContain(`the limit of ${receipt.cutBy}`);
     const gaps = await page.locator(".pieces button.gap .piece-lines").allTextContents();
@@ -856,14 +873,14 @@ async function startCache(provider: string): Promise<{ url: string; stop: () => 
 }
 
 /** An agent that reads files until its window is full, and runs one command that prints much. */
-async function playThroughGateway(url: string, session: string, steps: number): Promise<void> {
-  const messages: object[] = [{ role: "user", content: "Why does the build fail?" }];
+async function playThroughGateway(url: string, session: string, steps: number, model = session): Promise<void> {
+  const messages: object[] = [{ role: "user", content: `Why does the build of ${model} fail?` }];
   const tools = ["bash", "read_file"].map((name) => ({ name, input_schema: { type: "object" } }));
   for (let step = 0; step < steps; step++) {
     const response = await fetch(`${url}/v1/messages`, {
       method: "POST",
       headers: { "content-type": "application/json", "x-spillway-session": session },
-      body: JSON.stringify({ model: session, max_tokens: 1000, tools, messages }),
+      body: JSON.stringify({ model, max_tokens: 1000, tools, messages }),
     });
     await response.text();
     const [name, output] = step === 0 ? ["bash", numbered(30_000)] : ["read_file", numbered(450)];
