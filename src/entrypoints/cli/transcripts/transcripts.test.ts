@@ -764,16 +764,20 @@ describe("prune FILE", () => {
     },
   );
 
-  it("of a request whose messages that stay fit the window looks at all of it at once", async () => {
+  it.each([
+    ["whose messages that stay fit the window", 20_000, false],
+    ["that is not in the file's order", 100, true],
+  ])("of a request %s looks at all of it at once", async (_what, window, isSwapped) => {
     const ids = Array.from({ length: 40 }, (_, at) => `${at}`);
     const messages = [user("go"), ...ids.flatMap((id) => [call(id), result(id, lines(200))])];
     const entries = messages.map((one, at) => message(`e${at}`, at === 0 ? null : `e${at - 1}`, one));
+    if (isSwapped) entries.splice(6, 2, ...entries.slice(6, 8).toReversed());
     const openFresh = () =>
       createSpillway({ store: memoryStore({ secret: new Uint8Array(32) }), ledger: null, env: {} });
     const prune = async (partMessages: number) => {
       const path = save(jsonl(header, ...entries));
       const { report } = await pruneFile(openTranscript(path), await openFresh(), {
-        window: 20_000,
+        window,
         dryRun: false,
         partMessages,
       });
