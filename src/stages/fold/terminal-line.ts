@@ -107,21 +107,31 @@ export class TerminalLine {
     this.erased = false;
   }
 
+  /** About how much is visible so far. */
+  private get visible(): number {
+    return this.length + (this.isOnRow ? Math.max(this.base.length, this.top.length) : 0);
+  }
+
   /** True if more is visible than may be held. */
   get tooLong(): boolean {
-    return this.length + (this.isOnRow ? Math.max(this.base.length, this.top.length) : 0) > MAX_LINE_BYTES;
+    return this.visible > MAX_LINE_BYTES;
   }
 
   /** Takes bytes up to the line's end, or to where it grows too long; returns where it stopped. */
   feed(bytes: Uint8Array, start: number): number {
     let at = start;
     while (at < bytes.length && !this.ended && !this.tooLong) {
+      const byte = bytes[at]!;
       if (this.state !== NONE) {
-        if (this.step(bytes[at]!)) at++;
-        continue;
+        if (this.step(byte)) at++;
+      } else if ((BYTE_KIND[byte]! & CONTROL) === 0) {
+        at = this.write(bytes, at);
+      } else {
+        const after = afterColour(bytes, at);
+        if (after === at) this.takeControl(bytes[at++]!);
+        else this.endsInReturn = false;
+        at = Math.max(at, after);
       }
-      if (!this.returned) at = this.isOnRow ? this.writePlain(bytes, at) : this.copy(bytes, at);
-      if (at < bytes.length && !this.tooLong) this.takeByte(bytes[at++]!);
     }
     return at;
   }
@@ -138,39 +148,26 @@ export class TerminalLine {
     this.bytes[this.length] = LINE_FEED;
   }
 
-  /** Copies text and skips colours up to the next other code. */
-  private copy(bytes: Uint8Array, start: number): number {
+  /** Writes the byte at `start` and the text behind it, as far as it can go before the line may be too long. */
+  private write(bytes: Uint8Array, start: number): number {
+    this.endsInReturn = false;
+    const row = this.isOnRow || this.returned ? this.row() : null;
+    const stop = Math.min(bytes.length, start + MAX_LINE_BYTES + 1 - this.visible);
+    let at = start + 1;
+    if (row !== null) {
+      while (at < stop && bytes[at]! >= SPACE) at++;
+      row.write(bytes, start, at);
+      return at;
+    }
     const text = this.bytes;
     let { length } = this;
-    let at = start;
-    while (at < bytes.length && length <= MAX_LINE_BYTES) {
-      const byte = bytes[at]!;
-      if ((BYTE_KIND[byte]! & CONTROL) === 0) {
-        text[length++] = byte;
-        at++;
-      } else {
-        const after = afterColour(bytes, at);
-        if (after === at) break;
-        at = after;
-      }
-    }
-    if (at > start) this.endsInReturn = false;
+    text[length++] = bytes[start]!;
+    while (at < stop && bytes[at]! >= SPACE) text[length++] = bytes[at++]!;
     this.length = length;
     return at;
   }
 
-  /** Writes text up to the next code, or as far as it can go before the line may be too long. */
-  private writePlain(bytes: Uint8Array, start: number): number {
-    const room = MAX_LINE_BYTES + 1 - this.length - Math.max(this.base.length, this.top.length);
-    const stop = Math.min(bytes.length, start + room);
-    let at = start;
-    while (at < stop && bytes[at]! >= SPACE) at++;
-    this.top.write(bytes, start, at);
-    if (at > start) this.endsInReturn = false;
-    return at;
-  }
-
-  private takeByte(byte: number): void {
+  private takeControl(byte: number): void {
     if (byte === LINE_FEED) {
       this.ended = true;
       return;
@@ -179,13 +176,7 @@ export class TerminalLine {
     const isEmpty = !this.isOnRow && this.length === 0;
     if (byte === CARRIAGE_RETURN) this.returned = !isEmpty;
     else if (byte === ESCAPE) this.startSequence();
-    else if ((BYTE_KIND[byte]! & CONTROL) === 0) this.put(byte);
     else if (byte === BACKSPACE && !this.returned && !isEmpty) this.row().moveBy(-1);
-  }
-
-  private put(byte: number): void {
-    if (this.isOnRow || this.returned) this.row().write(Uint8Array.of(byte), 0, 1);
-    else this.bytes[this.length++] = byte;
   }
 
   private startSequence(): void {
@@ -218,14 +209,18 @@ export class TerminalLine {
   private putSequence(): void {
     this.state = NONE;
     if (this.sequenceLength > 0) this.endsInReturn = false;
-    for (let at = 0; at < this.sequenceLength; at++) this.put(this.sequence[at]!);
+    for (let at = 0; at < this.sequenceLength; at++) this.write(this.sequence.subarray(at, at + 1), 0);
   }
 
   /** Does what a finished sequence says. */
   private apply(): void {
-    const sequence = String.fromCharCode(...this.sequence.subarray(0, Math.min(this.sequenceLength, 64)));
-    const [, digits = "", command = ""] = /^\[(?![<-?])(\d*)[ -?]*([@-~])$/.exec(sequence) ?? [];
-    const area = Math.min(Number(digits), 1_000_000);
+    const { sequence, sequenceLength } = this;
+    const last = String.fromCharCode(sequence[sequenceLength - 1]!);
+    // A private sequence, with one of `<=>?` in front, moves nothing.
+    const isCommand = sequence[0] === 0x5b && (sequence[1]! < 0x3c || sequence[1]! > 0x3f);
+    const command = isCommand ? last : "";
+    let area = 0;
+    for (let at = 1; isDigit(sequence[at]); at++) area = Math.min(10 * area + sequence[at]! - 0x30, 1_000_000);
     const count = area || 1;
     const erases = command === "K" || (command === "J" && area < 2);
     const isEmpty = !this.isOnRow && this.length === 0;
@@ -239,7 +234,7 @@ export class TerminalLine {
     else if (command === "X") this.row().eraseHere(count);
     else if (command === "P") this.row().deleteHere(count);
     else if (command === "@") this.row().insertHere(count);
-    else if (/^[ABEFHJLMSTdf]$/.test(command) || /^[DEM]$/.test(sequence)) {
+    else if (isCommand ? "ABEFHJLMSTdf".includes(command) : sequenceLength === 1 && "DEM".includes(last)) {
       this.row();
       this.leaveRow();
     }
@@ -481,7 +476,8 @@ class Row {
 
   /** Writes bytes, one code point to a cell; a byte that is not UTF-8 gets a cell of its own. */
   write(bytes: Uint8Array, start: number, end: number): void {
-    for (let at = start; at < end; at++) {
+    const isAppended = this.missing === 0 && this.cursor === this.length;
+    for (let at = isAppended ? this.append(bytes, start, end) : start; at < end; at++) {
       const byte = bytes[at]!;
       if (this.missing > 0) {
         if ((byte & 0xc0) === 0x80) {
@@ -501,6 +497,22 @@ class Row {
         this.put(byte);
       }
     }
+  }
+
+  /** Writes ASCII text at the row's end, up to the first other byte: nearly all that is written. */
+  private append(bytes: Uint8Array, start: number, end: number): number {
+    let to = this.length;
+    this.grow(to + end - start);
+    const { cells } = this;
+    let at = start;
+    for (; at < end; at++) {
+      const byte = bytes[at]!;
+      if (byte < SPACE || byte >= 0x80) break;
+      if (byte === SPACE) this.spacesWritten++;
+      cells[to++] = byte;
+    }
+    this.length = this.cursor = to;
+    return at;
   }
 
   /** A character cut short becomes a cell as it is. */
