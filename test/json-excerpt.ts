@@ -52,13 +52,25 @@ function notesWith(tag: string) {
   return {
     gone: new RegExp(`^\\.\\.\\. \\[(?:object|array|string|value) omitted: .*${tag}\\]$`),
     cut: new RegExp(`\\.\\.\\. \\[[\\d,]+ bytes? omitted${tag}\\] \\.\\.\\.`),
+    rows: `... [objects as rows of values: their keys come first${tag}]`,
     skip: new RegExp(`^\\.\\.\\. \\[([\\d,]+) (?:element|key)s? omitted: (.*)${tag}\\]$`),
   };
 }
 
+/** The elements of a list, of which objects may be written as rows of values under their keys. */
+function withoutRows(shown: unknown[], original: unknown[], tag: string): unknown[] {
+  const [note, keys, ...rows] = shown;
+  if (note !== notesWith(tag).rows || note === original[0]) return shown;
+  return rows.map((row) => {
+    if (!Array.isArray(row)) return row;
+    assert.equal(row.length, (keys as string[]).length);
+    return Object.fromEntries((keys as string[]).map((key, at) => [key, row[at]]));
+  });
+}
+
 function checkArray(shown: unknown[], original: unknown[], path: string, tag: string): void {
   let index = 0;
-  for (const element of shown) {
+  for (const element of withoutRows(shown, original, tag)) {
     const skip = typeof element === "string" && element !== original[index] ? notesWith(tag).skip.exec(element) : null;
     if (skip === null) checkExcerpt(element, original[index], `${path}[${index++}]`, tag);
     else {

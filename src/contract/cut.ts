@@ -39,8 +39,8 @@ export interface Cut {
   cutBy: Unit | null;
   /** What a strategy only took a quick look at, because there was so much. */
   unscanned?: Extent;
-  /** What was folded is white space between values, not repeats and terminal codes. */
-  folds?: "space";
+  /** What was folded is white space between values, or that and keys that repeat, not repeats and terminal codes. */
+  folds?: "space" | "keys";
   /** What a reader will miss: it stands in the output and not in the pieces. */
   hidden?: Hidden[];
   /** A strategy wrote notes into a piece, and the source has a text like them: they should carry a tag. */

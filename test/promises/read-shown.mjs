@@ -14,7 +14,7 @@ const MARKERS = Object.entries({
   among: `Lines (\\d+-\\d+) of ${COUNT}, ${COUNT} of them folded(?:, the (?:first|last) in part)?<tag>`,
   startOf: `Start of line ${COUNT} of ${COUNT}<tag>`,
   endOf: `End of line ${COUNT} of ${COUNT}<tag>`,
-  footer: `(?:Output cut to fit|Repeats and terminal codes folded|White space left out): ${COUNT} of ${COUNT} bytes shown\\..*`,
+  footer: `(?:Output cut to fit|Repeats and terminal codes folded|White space(?: and repeated keys)? left out): ${COUNT} of ${COUNT} bytes shown\\..*`,
   lean: `cut from ${COUNT} lines?, ${COUNT} bytes?; .*<tag>`,
   suffix: "tool output truncated: exceeded .*<tag>",
   access: `(?:First ${COUNT} lines? of ${COUNT}(?:, the last in part)?\\. |Lines [\\d-]+ of [\\d,]+, [\\d,]+ of them folded(?:, the last in part)?\\. |Start of line ${COUNT} of ${COUNT}\\. |[\\d,]+ lines?, [\\d,]+ bytes? not shown\\. )?(?:Do not guess the rest|Only the first ).*<tag>`,

@@ -53,6 +53,12 @@ describe("control codes", () => {
     expect(fold(source, 1)).toBe(shown);
   });
 
+  it("keeps a character that was cut short before what follows it", () => {
+    const cut = [...encoder.encode("ab\bc"), 0xc3, ...encoder.encode("\x1b[mA\n")];
+    const shown = spansOf(Uint8Array.from(cut)).flatMap(({ bytes }) => [...bytes]);
+    expect(shown).toEqual([...encoder.encode("ac"), 0xc3, ...encoder.encode("A\n")]);
+  });
+
   it("treats a sequence over 4 KiB as text", () => {
     const long = "x".repeat(5000);
     expect(fold(`\x1b]0;${long}\x07end\n`)).toBe(`]0;${long}end\n`);
@@ -64,6 +70,12 @@ describe("carriage returns, backspaces and the cursor", () => {
   it.each([
     ["percentages", "10%\r20%\r100% done\n", "100% done\n"],
     ["a longer old text shows through", "100%\r5%\n", "5%0%\n"],
+    ["a character of two bytes is one column", "caf\u00e9\bX\n", "cafX\n"],
+    ["one that is written over and split by a colour", "ab\b\u00e9\x1b[m\u00e9\n", "a\u00e9\u00e9\n"],
+    ["a colour after the return", "abc\r\x1b[m\n", "abc\n"],
+    ["a private erase", "abc\x1b[2D\x1b[?Kd\n", "adc\n"],
+    ["a charset named D", "10%\x1b(D\r20%\n", "20%\n"],
+    ["an erase with many parameters", `20%\r\x1b[2${";1".repeat(40)}Kdone\n`, "done\n"],
     [
       "git",
       "Receiving objects:  10% (1/10)\rReceiving objects: 100% (10/10), 1.20 MiB | 3.00 MiB/s, done.\n",

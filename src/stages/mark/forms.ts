@@ -180,13 +180,15 @@ function customForm(request: MarkRequest, marker: CustomMarker, measure: Measure
   };
 }
 
+const FOLDED = { space: "White space left out", keys: "White space and repeated keys left out" };
+
 function footerLine(
   { kept, total, omitted, folds, hidden = [] }: Pick<Cut, "kept" | "total" | "omitted" | "folds" | "hidden">,
   request: MarkRequest,
   tag: string,
 ): string {
   const shown = `${grouped(kept.bytes)} of ${grouped(total.bytes)} bytes`;
-  const folded = folds === "space" ? "White space left out" : "Repeats and terminal codes folded";
+  const folded = folds === undefined ? "Repeats and terminal codes folded" : FOLDED[folds];
   const what = `${omitted.bytes > 0 ? "Output cut to fit" : folded}: ${shown} shown`;
   const told = tag === "" ? "" : ` Our notes on what is missing carry${tag}; others like them are output.`;
   const rest =

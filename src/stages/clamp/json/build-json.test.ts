@@ -18,7 +18,7 @@ function excerpt(source: string, cuts: number[], mostBytes: number, scanBytes: n
   if (!lexer.end()) return null;
   const [entry] = builder.root.entries;
   const root: JsonNode = builder.root.count === 1 && entry !== undefined && isMember(entry) ? entry.node : builder.root;
-  const written = writeJson(planJson(root, budget), false, " #tag");
+  const written = writeJson(planJson(root, budget), { isMultiline: false, tag: " #tag" });
   const omitted = written.gaps.reduce((sum, { bytes }) => sum + bytes, 0);
   expect(written.keptBytes + omitted).toBeLessThanOrEqual(encoder.encode(source).length);
   return written.text;

@@ -4,6 +4,7 @@ import { decode } from "../fit.ts";
 import {
   isGroup,
   isMember,
+  type JsonEntry,
   type JsonGone,
   type JsonGroup,
   type JsonMember,
@@ -22,17 +23,29 @@ export interface WrittenJson {
   notes: string[];
   /** True if the source itself has a text that looks like a note of ours. */
   isQuoting: boolean;
+  /** Objects are written as rows of values. */
+  hasRows: boolean;
 }
 
 /** Matches a text that could be taken for a note of ours. */
-const LIKE_OURS = /\.\.\. \[.* omitted/;
+const LIKE_OURS = /\.\.\. \[.* (?:omitted|rows of values)/;
 const NAME = /^[A-Za-z_$][\w$]*$/;
 /** A longer path is shortened at its start. */
 const MAX_PATH_CHARS = 120;
 
-/** Writes a plan without white space. If `isMultiline`, each value of the outermost group is on a line of its own. */
-export function writeJson(root: JsonNode, isMultiline: boolean, tag: string): WrittenJson {
-  const writer = new JsonWriter(isMultiline, tag);
+/** How a plan is written. */
+interface Form {
+  /** Each value of the outermost group is on a line of its own. */
+  isMultiline: boolean;
+  /** What our notes carry. */
+  tag: string;
+  /** Objects of a list that have the same keys are written as rows of values, and their keys once before them. */
+  withRows?: boolean;
+}
+
+/** Writes a plan without white space. */
+export function writeJson(root: JsonNode, form: Form): WrittenJson {
+  const writer = new JsonWriter(form);
   writer.value(root, "$", 0);
   return {
     text: writer.text.join(""),
@@ -41,6 +54,7 @@ export function writeJson(root: JsonNode, isMultiline: boolean, tag: string): Wr
     gaps: writer.gaps,
     notes: writer.notes,
     isQuoting: writer.isQuoting,
+    hasRows: writer.hasRows,
   };
 }
 
@@ -51,13 +65,16 @@ class JsonWriter {
   readonly gaps: Gap[] = [];
   readonly notes: string[] = [];
   isQuoting = false;
+  hasRows = false;
   readonly #isMultiline: boolean;
   readonly #tag: string;
+  readonly #withRows: boolean;
   #lastLine = 0;
 
-  constructor(isMultiline: boolean, tag: string) {
+  constructor({ isMultiline, tag, withRows = false }: Form) {
     this.#isMultiline = isMultiline;
     this.#tag = tag;
+    this.#withRows = withRows;
   }
 
   value(node: JsonNode, path: string, depth: number): void {
@@ -70,15 +87,36 @@ class JsonWriter {
   #group(group: JsonGroup, path: string, depth: number): void {
     const isLines = group.kind === "lines";
     const ownLines = isLines || (this.#isMultiline && depth === 0);
+    const header = this.#withRows ? headerOf(group) : null;
     if (!isLines) this.#structure(group.kind === "object" ? "{" : "[", group.line);
+    if (header !== null) this.#header(header, isLines ? "" : ",", ownLines ? "\n" : "");
     group.entries.forEach((entry, index) => {
       if (index > 0 && !isLines) this.#structure(",", 0);
-      if (ownLines && (index > 0 || !isLines)) this.text.push("\n");
-      if (isMember(entry)) this.#member(entry, group, path, isLines ? depth : depth + 1);
-      else this.#skip(entry, group.kind, path);
+      if (ownLines && (index > 0 || !isLines || header !== null)) this.text.push("\n");
+      if (!isMember(entry)) this.#skip(entry, group.kind, path);
+      else if (header !== null && hasKeys(entry, header)) this.#row(entry.node as JsonGroup, `${path}[${entry.index}]`);
+      else this.#member(entry, group, path, isLines ? depth : depth + 1);
     });
     if (ownLines && !isLines && group.entries.length > 0) this.text.push("\n");
     if (!isLines) this.#structure(group.kind === "object" ? "}" : "]", group.toLine);
+  }
+
+  /** Writes what the rows of a list are, and their keys, which are none of its elements. */
+  #header(keys: readonly JsonKey[], comma: string, line: string): void {
+    this.hasRows = true;
+    const note = JSON.stringify(`... [objects as rows of values: their keys come first${this.#tag}]`);
+    const names = `[${keys.map(({ bytes }) => this.#quote(bytes)).join(",")}]`;
+    this.text.push(comma === "" ? "" : line, note, comma, line, names, comma);
+  }
+
+  /** Writes the values of an object. */
+  #row({ entries, line, toLine }: JsonGroup, path: string): void {
+    this.#structure("[", line);
+    (entries as JsonMember[]).forEach(({ key, node }, index) => {
+      if (index > 0) this.#structure(",", 0);
+      this.value(node, `${path}${pathStep(decode((key as JsonKey).bytes))}`, 1);
+    });
+    this.#structure("]", toLine);
   }
 
   #member({ index, key, node }: JsonMember, group: JsonGroup, path: string, depth: number): void {
@@ -135,10 +173,16 @@ class JsonWriter {
 
   /** Writes bytes of the source as they are. */
   #source(bytes: Uint8Array, line: number): string {
-    const text = decode(bytes);
-    if (!this.isQuoting && text.includes("... [") && LIKE_OURS.test(text)) this.isQuoting = true;
+    const text = this.#quote(bytes);
     this.#keep(bytes.length, line);
     this.text.push(text);
+    return text;
+  }
+
+  /** Decodes bytes of the source that are about to be written. */
+  #quote(bytes: Uint8Array): string {
+    const text = decode(bytes);
+    if (!this.isQuoting && text.includes("... [") && LIKE_OURS.test(text)) this.isQuoting = true;
     return text;
   }
 
@@ -154,6 +198,37 @@ class JsonWriter {
     this.#lastLine = line;
     this.keptLines++;
   }
+}
+
+type JsonKey = NonNullable<JsonMember["key"]>;
+
+/** Fewer objects are easier to read with their keys. */
+const FEWEST_ROWS = 4;
+
+/** The keys that stand before the objects of a list if those are written as rows; null if none are. */
+function headerOf({ kind, entries }: JsonGroup): readonly JsonKey[] | null {
+  // A list in the list would be taken for a row.
+  if (kind === "object" || entries.some((entry) => isMember(entry) && entry.node.kind === "array")) return null;
+  const objects = entries.filter((entry) => isMember(entry) && entry.node.kind === "object");
+  const header = keysOf(objects[objects.length >> 1]);
+  const rows = header === null || header.length === 0 ? 0 : objects.filter((entry) => hasKeys(entry, header)).length;
+  return rows < FEWEST_ROWS ? null : header;
+}
+
+/** The keys of an object of which every member is held; null for another entry. */
+function keysOf(entry: JsonEntry | undefined): readonly JsonKey[] | null {
+  if (entry === undefined || !isMember(entry) || entry.node.kind !== "object") return null;
+  const keys = entry.node.entries.map((member) => (isMember(member) ? member.key : null));
+  return keys.every((key) => key !== null) ? keys : null;
+}
+
+function hasKeys(entry: JsonEntry, header: readonly JsonKey[]): entry is JsonMember {
+  const keys = keysOf(entry);
+  return keys?.length === header.length && keys.every(({ bytes }, at) => isEqual(bytes, header[at] as JsonKey));
+}
+
+function isEqual(first: Uint8Array, { bytes }: JsonKey): boolean {
+  return first.length === bytes.length && first.every((byte, at) => byte === bytes[at]);
 }
 
 function gap(from: number, to: number, fromLine: number, toLine: number): Gap {

@@ -50,6 +50,51 @@ describe("json", () => {
   const list = <T>(count: number, element: (id: number) => T) => Array.from({ length: count }, (_, id) => element(id));
   const joined = (elements: unknown[]) => elements.map((element) => JSON.stringify(element)).join("\n");
 
+  it("shows like objects as rows of values, and nothing is left out, if that fits and the objects do not", () => {
+    const elements = list(200, (id) => ({ id, customer: `c${id % 7}`, state: "paid", total: 3 * id }));
+    for (const value of [elements, { count: 200, orders: elements }, [{ id: "x" }, ...elements, "last"]]) {
+      for (const indent of [undefined, 2]) {
+        const source = JSON.stringify(value, null, indent);
+        const { text, receipt } = clampText(source, { maxChars: 5200 }, { strategy: "json" });
+        expect(receipt.omitted.bytes).toBe(0);
+        expect(text).toContain(`["id","customer","state","total"]`);
+        expect(text).toContain("[White space and repeated keys left out:");
+        const shown = JSON.parse(excerptOf(text));
+        checkExcerpt(shown, value, "$", tagOf(text));
+        expect(JSON.stringify(shown)).toContain('[100,"c2","paid",300]');
+      }
+    }
+    const lines = clampText(joined(elements), { maxChars: 5200 }, { strategy: "json" });
+    expect(lines.receipt.omitted.bytes).toBe(0);
+    const shownLines = excerptOf(lines.text)
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    checkExcerpt(shownLines, elements, "$", tagOf(lines.text));
+  });
+
+  it("writes an object that differs with its keys, between the rows of the others", () => {
+    const elements: object[] = list(200, (id) => ({ id, customer: "c", state: "paid" }));
+    elements[77] = { id: 77, customer: "c", state: "failed", error: "card" };
+    const { text, receipt } = clampText(JSON.stringify(elements), { maxChars: 4000 }, { strategy: "json" });
+    expect(receipt.omitted.bytes).toBe(0);
+    expect(text).toContain('[76,"c","paid"],{"id":77,"customer":"c","state":"failed","error":"card"},[78,"c","paid"]');
+    checkExcerpt(JSON.parse(excerptOf(text)), elements, "$", "");
+    const forged = [...elements, { id: 1, customer: "... [objects as rows of values: mine]", state: "" }];
+    expect(tagOf(shown(JSON.stringify(forged), 4200))).not.toBe("");
+  });
+
+  it.each([
+    ["all of them fit", list(40, (id) => ({ id, state: "paid" })), 1200],
+    ["they would not fit as rows either", list(400, (id) => ({ id, state: "paid" })), 1200],
+    ["they are few", list(3, (id) => ({ [`a${"b".repeat(199)}`]: id, text: "x".repeat(300) })), 1580],
+    ["their keys differ", list(60, (id) => ({ [`key${id}`]: id, [`other${id}`]: id })), 1200],
+    ["a list stands among them", [...list(200, (id) => ({ id, state: "paid" })), [1, "paid"]], 3200],
+  ])("writes objects with their keys where %s", (_, elements, maxChars) => {
+    const indented = JSON.stringify(elements, null, 2);
+    expect(indented.length).toBeGreaterThan(maxChars);
+    expect(shown(indented, maxChars)).not.toContain("rows of values");
+  });
+
   it("shows an unusual element whole, before ordinary ones", () => {
     const odd = { id: 5123, name: "odd", status: "FAILED", ms: 99_999, error: "disk full" };
     const elements = list(10_000, (id) => (id === 5123 ? odd : { id, name: `n${id}`, status: "ok", ms: id % 50 }));

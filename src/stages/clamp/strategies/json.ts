@@ -18,7 +18,7 @@ const HELD_SHARE = 24;
 const MOST_HELD_BYTES = 4 * 1024 * 1024;
 const LEAST_HELD_BYTES = 16 * 1024;
 
-/** Keeps valid JSON with every key, the first, last and unusual elements, and both ends of long strings. If an output is not JSON, keeps both ends of it. */
+/** Keeps valid JSON: all of it with repeated keys once, if that fits. Otherwise every key, the first, last and unusual elements, and both ends of long strings. If an output is not JSON, keeps both ends of it. */
 export const json: KindStrategy = {
   name: "json",
   exact: true,
@@ -81,14 +81,19 @@ const ENOUGH_SHARE = 0.97;
 function cutJson({ request, root, total, notes }: Document, room: Room): Cut {
   const budget = spend(budgetIn(request.limits, room), room.gap);
   const tag = room.tag ?? "";
-  const write = (bytes: number) => writeJson(planJson(root, bytes), total.lines > 1, tag);
+  const write = (bytes: number) => writeJson(planJson(root, bytes), { isMultiline: total.lines > 1, tag });
   const most = Math.min(
     budget.bytes,
     budget.chars * 3,
     capacityBytes(request.limits, request.counter),
     MOST_HELD_BYTES,
   );
-  const found = largestWithin(write, most, budget, (text) => sizeOf(text, request));
+  let found = largestWithin(write, most, budget, (text) => sizeOf(text, request));
+  if (omittedBytes(found.written) > 0) {
+    // Without the keys that each object repeats, all of it may fit.
+    const written = writeJson(root, { isMultiline: total.lines > 1, tag, withRows: true });
+    if (overBudget(sizeOf(written.text, request), budget) === null) found = { ...found, written };
+  }
   notes.clear();
   found.written.gaps.forEach((gap, index) => notes.set(gap, found.written.notes[index] as string));
   return accounted(found.written, total, found.stoppedBy);
@@ -107,7 +112,15 @@ interface Found {
 }
 
 /** Stands for a document of which nothing has room. */
-const NOTHING: WrittenJson = { text: "", keptBytes: 0, keptLines: 0, gaps: [], notes: [], isQuoting: false };
+const NOTHING: WrittenJson = {
+  text: "",
+  keptBytes: 0,
+  keptLines: 0,
+  gaps: [],
+  notes: [],
+  isQuoting: false,
+  hasRows: false,
+};
 
 function largestWithin(
   write: (bytes: number) => WrittenJson,
@@ -146,13 +159,14 @@ function sizeOf(text: string, { counter, limits }: StrategyRequest): Size {
   return measureText(text, limits.maxTokens === undefined ? { ...counter, count: () => 0 } : counter);
 }
 
-function accounted(
-  { text, keptBytes, keptLines, gaps, isQuoting }: WrittenJson,
-  total: Total,
-  stoppedBy: Unit | null,
-): Cut {
+function omittedBytes({ text, gaps }: WrittenJson): number {
+  return text === "" ? Number.POSITIVE_INFINITY : gaps.reduce((sum, gap) => sum + gap.bytes, 0);
+}
+
+function accounted(written: WrittenJson, total: Total, stoppedBy: Unit | null): Cut {
+  const { text, keptBytes, keptLines, gaps, isQuoting } = written;
   if (text === "") return nothingOf(total, stoppedBy);
-  const omitted = gaps.reduce((sum, gap) => sum + gap.bytes, 0);
+  const omitted = omittedBytes(written);
   const restLines = total.lines - keptLines;
   return {
     parts: [
@@ -164,7 +178,7 @@ function accounted(
     folded: { bytes: total.bytes - keptBytes - omitted, lines: omitted === 0 ? restLines : 0 },
     omitted: { bytes: omitted, lines: omitted === 0 ? 0 : restLines },
     cutBy: omitted === 0 ? null : stoppedBy,
-    folds: "space",
+    folds: written.hasRows ? "keys" : "space",
     ...(isQuoting && { isQuoting }),
   };
 }
