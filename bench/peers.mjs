@@ -104,6 +104,8 @@ const CALLS = [
   {
     peer: "tokenjuice",
     isTimed: false,
+    // 50 KB of a CI log took it 1.5 s of CPU, 200 KB 104 s.
+    mostChars: 50_000,
     name: "reduceExecution",
     note: "rules by the command, which it is told",
     async load() {
@@ -145,12 +147,13 @@ const CALLS = [
 const OFFLOAD_NOTE_CHARS = 120;
 
 /** Every peer's call, installed or not. */
-export const peerCalls = CALLS.map(({ peer, name, note = "", load, isTimed = true }) => ({
+export const peerCalls = CALLS.map(({ peer, name, note = "", load, isTimed = true, mostChars = Infinity }) => ({
   id: `${peer} ${name}`,
   label: hasPeer(peer) ? `${peer} ${version(peer)} ${name}` : `${peer} ${name}`,
   note,
   installed: hasPeer(peer),
   /** False if it takes minutes for the largest texts: then only what it keeps is compared. */
   isTimed,
+  mostChars,
   load,
 }));

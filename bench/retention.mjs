@@ -11,6 +11,7 @@
 // The weights of `signal` were learned from these logs: each log is scored with weights that were learned without its
 // group (signal-folds.json). The other sets were not learned from.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import {
@@ -136,10 +137,11 @@ const own = [
 const peers = await Promise.all(
   peerCalls
     .filter(({ installed }) => installed)
-    .map(async ({ label, load }) => {
-      const call = await load("/tmp");
+    .map(async ({ label, load, mostChars }) => {
+      const call = await load(tmpdir());
       return {
-        name: label,
+        name: mostChars === Infinity ? label : `${label}, only outputs up to ${mostChars / 1000} KB`,
+        mostChars,
         cut: async (text, maxChars, one) => (await call(text, { maxBytes: maxChars, maxLines: 1_000_000 }, one)).text,
       };
     }),
@@ -177,8 +179,8 @@ for (const set of sets) {
     one.bytes = one.raw();
     const text = cleanText(one.bytes.toString());
     const lines = [];
-    for (const { name, cut, fixed, asks } of ways) {
-      if (asks && one.question === undefined) continue;
+    for (const { name, cut, fixed, asks, mostChars = Infinity } of ways) {
+      if ((asks && one.question === undefined) || text.length > mostChars) continue;
       for (const budget of budgetsOf(set)) {
         if (fixed !== undefined && fixed !== budget) continue;
         const share = shareKept(one, await cut(text, budget, one));
