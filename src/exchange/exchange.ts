@@ -348,8 +348,12 @@ async function* tap(
 ): AsyncGenerator<Uint8Array> {
   try {
     for await (const chunk of bytes) {
-      yield chunk;
-      usage.add(chunk);
+      // A client that leaves with this chunk got it all the same.
+      try {
+        yield chunk;
+      } finally {
+        usage.add(chunk);
+      }
     }
   } finally {
     record(usage.end());

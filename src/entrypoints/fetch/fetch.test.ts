@@ -658,6 +658,8 @@ describe("streams", () => {
         await expect(reader?.read()).rejects.toMatchObject({ name: "AbortError" });
       }
       await closed;
+      // What it had cost until then is recorded.
+      if (how !== "signal") expect(await answered()).toMatchObject({ inputTokens: 9 });
     },
   );
 
