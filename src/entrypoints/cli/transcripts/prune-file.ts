@@ -77,7 +77,7 @@ export async function pruneFile(
         if (kind === "document") {
           changed = part.after.filter((message, index) => message !== part.before[index]).length;
           sink.write(readDocument(path, old, wire).text(part.after));
-          return changed > 0;
+          continue;
         }
         const changes = [...changesOf(part)].sort((a, b) => a.line.place.from - b.line.place.from);
         for (const change of changes) {
