@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
-import { rmSync, writeFileSync } from "node:fs";
+import { closeSync, fsyncSync, openSync, rmSync, writeFileSync } from "node:fs";
 import { unlink } from "node:fs/promises";
 import { join } from "node:path";
 import type { Artifact, ArtifactAbout, ArtifactWriter } from "../../contract/store.ts";
@@ -218,8 +218,7 @@ export function keepNow(
   try {
     const index = startLineIndex();
     if (!isSmall) {
-      writeFileSync(part, data, { flag: "wx", mode: PRIVATE_FILE });
-      syncFile(part);
+      writeSynced(part, data);
       index.add(data);
     }
     const save = artifactSave(place, isSmall ? { ...saving, data } : { ...saving, file: { part, index: index.end() } });
@@ -231,6 +230,16 @@ export function keepNow(
   } catch (error) {
     rmSync(part, { force: true });
     throw writeFault(error);
+  }
+}
+
+function writeSynced(path: string, bytes: Uint8Array): void {
+  const descriptor = openSync(path, "wx", PRIVATE_FILE);
+  try {
+    writeFileSync(descriptor, bytes);
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
   }
 }
 
