@@ -90,9 +90,10 @@ function cutJson({ request, root, total, notes }: Document, room: Room): Cut {
   );
   let found = largestWithin(write, most, budget, (text) => sizeOf(text, request));
   if (omittedBytes(found.written) > 0) {
-    // Without the keys that each object repeats, all of it may fit.
+    // Without the keys that each object repeats, all of it may fit. Of a very large document not all is held.
     const written = writeJson(root, { isMultiline: total.lines > 1, tag, withRows: true });
-    if (overBudget(sizeOf(written.text, request), budget) === null) found = { ...found, written };
+    const isWhole = omittedBytes(written) === 0 && overBudget(sizeOf(written.text, request), budget) === null;
+    if (isWhole) found = { ...found, written };
   }
   notes.clear();
   found.written.gaps.forEach((gap, index) => notes.set(gap, found.written.notes[index] as string));
