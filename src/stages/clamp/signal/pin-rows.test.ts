@@ -28,6 +28,16 @@ it("keeps the last lines of a failing output whatever they are worth, and none o
   expect(rowsOf(pinning.pinned)).toEqual([993, 994, 995, 996, 997, 998, 999]);
 });
 
+it("keeps the last line of a failing output alone though it takes more than the end's share", () => {
+  const within = thousand();
+  const last = within.store.length - 1;
+  pinEdges({ ...within, budget: { ...within.budget, chars: 500 } }, true, 0.3);
+  expect(rowsOf(within.pinned)).toEqual([last]);
+  const over = thousand();
+  pinEdges({ ...over, budget: { ...over.budget, chars: 499 } }, true, 0.3);
+  expect(rowsOf(over.pinned)).toEqual([]);
+});
+
 it("keeps both ends of an output in which nothing failed", () => {
   const pinning = thousand();
   pinEdges(pinning, false, 0.3);

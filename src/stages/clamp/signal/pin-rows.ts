@@ -19,6 +19,8 @@ import {
 
 /** Share of the room that the end gets if something failed, whatever it is worth. The start gets none: it seldom tells why. */
 const FAILURE_TAIL = 0.015;
+/** What the last line alone may take of it then: it often says how it ended. */
+const LAST_LINE = 0.04;
 /** Share that both ends get together if nothing did, and what of it the start gets for a head share of 1. */
 const PASSING_SHARE = 0.55;
 const PASSING_HEAD = 0.5;
@@ -27,16 +29,17 @@ const PASSING_HEAD = 0.5;
 export function pinEdges({ store, costs, budget, pinned }: Pinning, isFailure: boolean, headShare: number): void {
   const passing = { head: PASSING_HEAD * headShare, tail: PASSING_SHARE - PASSING_HEAD * headShare };
   const { head, tail } = isFailure ? { head: 0, tail: FAILURE_TAIL } : passing;
-  const walk = (row: number, step: number, within: Budget) => {
+  const walk = (row: number, step: number, share: number) => {
     const size = { bytes: 0, chars: 0, lines: 0, tokens: 0 };
     for (let at = row; at >= 0 && at < store.length; at += step) {
       costs.add(size, at, 1);
-      if (overBudget(size, within) !== null) return;
+      const isLast = isFailure && at === store.length - 1;
+      if (overBudget(size, shareOf(budget, isLast ? LAST_LINE : share)) !== null) return;
       pinned[at] = 1;
     }
   };
-  if (store.sequence[0] === 0) walk(0, 1, shareOf(budget, head));
-  walk(store.length - 1, -1, shareOf(budget, tail));
+  if (store.sequence[0] === 0) walk(0, 1, head);
+  walk(store.length - 1, -1, tail);
 }
 
 /** True if all that is marked has room, with a marker for each gap. */
