@@ -5,6 +5,11 @@
 set -euo pipefail
 dir=$1
 port=${2:-18080}
+# Swift would share a port with another Swift, and each would have half of the objects.
+if (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; then
+  echo "port $port is taken: name another as the second argument" >&2
+  exit 1
+fi
 mkdir -p "$dir/etc" "$dir/srv/sdb1" "$dir/log"
 
 # Swift reads this one file wherever its other files are.
