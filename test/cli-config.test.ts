@@ -68,3 +68,27 @@ describe("what the user's own config says of keeping", () => {
     expect(sessions).toContain("s2");
   });
 });
+
+describe("config check of a project's file that is broken", () => {
+  it("names the file as ignored, and tells each fault on a line of its own", () => {
+    const own = mkdtempSync(join(home, "broken-"));
+    const path = join(own, "spillway.yaml");
+    const keys = Array.from({ length: 12 }, (_, index) => `no_such_key_${index}: 1\n`).join("");
+    writeFileSync(path, `default: { max_lines: many }\ntools: { bash: { max_chars: x } }\n${keys}`);
+    const check = (...args: string[]) =>
+      spawnSync(process.execPath, [CLI, "config", "check", ...args], {
+        cwd: own,
+        encoding: "utf8",
+        env: { ...env, HOME: own },
+      });
+    const { status, stdout, stderr } = check();
+    expect(stdout).toBe(`${path}: the project's file, ignored\n`);
+    const lines = stderr.trimEnd().split("\n");
+    expect(lines[0]).toContain(`${path} is ignored: spillway.yaml:1:23: default.max_lines: expected`);
+    expect(lines[1]).toMatch(/^spillway: spillway\.yaml:2:29: tools\.bash\.max_chars: expected/);
+    expect(lines).toHaveLength(15);
+    expect(lines[14]).toBe("spillway: 14 problems");
+    expect(status).toBe(2);
+    expect(JSON.parse(check("--json").stdout).problems).toHaveLength(14);
+  });
+});

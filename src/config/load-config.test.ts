@@ -102,7 +102,7 @@ describe("upstreams", () => {
 
 describe("where a config is found", () => {
   it("nothing anywhere: nothing is said", async () => {
-    const nothing = { policy: {}, options: { policy: {} }, upstreams: {}, sources: [], warnings: [] };
+    const nothing = { policy: {}, options: { policy: {} }, upstreams: {}, sources: [], ignored: [], warnings: [] };
     expect(await load()).toEqual(nothing);
   });
 

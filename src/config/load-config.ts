@@ -1,6 +1,6 @@
 import { realpathSync, statSync } from "node:fs";
 import { homedir, userInfo } from "node:os";
-import { dirname, isAbsolute, join, parse, resolve, sep } from "node:path";
+import { basename, dirname, isAbsolute, join, parse, resolve, sep } from "node:path";
 import type { ModelEndpoint } from "../contract/model-client.ts";
 import type { ForcedRow, PolicyInput } from "../contract/policy.ts";
 import { messageOf, nearestName, SpillwayError } from "../errors.ts";
@@ -53,6 +53,8 @@ export interface LoadedConfig {
   upstreams: ConfigUpstreams;
   /** Weakest first. */
   sources: ConfigSource[];
+  /** Files that are ignored as a whole. */
+  ignored: Omit<ConfigSource, "policy">[];
   /** What was ignored and why, each with its place. */
   warnings: string[];
 }
@@ -81,7 +83,15 @@ export async function loadConfig(options: LoadConfigOptions = {}): Promise<Loade
   const own = options.home ?? ownHome();
   // Most containers set HOME to the root folder where they know no other.
   const home = own ?? parse(cwd).root;
-  const nothing = { policy: {}, userOptions: {}, summarization: {}, upstreams: {}, sources: [], warnings: [] };
+  const nothing = {
+    policy: {},
+    userOptions: {},
+    summarization: {},
+    upstreams: {},
+    sources: [],
+    ignored: [],
+    warnings: [],
+  };
   const loaded: Loaded = { ...nothing, home, lenient, tellsAll };
   if (own === null && !env.SPILLWAY_DIR) loaded.warnings.push(NO_HOME);
   const file = options.file ?? (env.SPILLWAY_CONFIG || undefined);
@@ -104,7 +114,7 @@ export async function loadConfig(options: LoadConfigOptions = {}): Promise<Loade
     loaded.policy = mergeInputs(loaded.policy, environment);
     loaded.sources.push({ kind: "environment", path: null, policy: loaded.policy });
   }
-  const { policy, userOptions, upstreams, sources, warnings } = loaded;
+  const { policy, userOptions, upstreams, sources, ignored, warnings } = loaded;
   try {
     const summarizer = toSummarizer(loaded.summarization, env);
     if (summarizer !== undefined) userOptions.summarizer = summarizer;
@@ -118,7 +128,7 @@ export async function loadConfig(options: LoadConfigOptions = {}): Promise<Loade
   if (env.SPILLWAY_LEDGER) delete userOptions.ledger;
   if (env.SPILLWAY_STORE) delete userOptions.store;
   if (env.SPILLWAY_SCOPE) userOptions.scope = env.SPILLWAY_SCOPE;
-  return { policy, options: { policy, ...userOptions }, upstreams, sources, warnings };
+  return { policy, options: { policy, ...userOptions }, upstreams, sources, ignored, warnings };
 }
 
 /** Variables that say where and whose, beside those of the policy. */
@@ -149,25 +159,35 @@ const NO_SUMMARIZER =
   "summarization is enabled, but no model is named: set summarization.endpoint and summarization.model; outputs are cut";
 
 async function addFile(loaded: Loaded, kind: "project" | "user", { path, passedOver }: Found): Promise<void> {
-  const told = (fault: ConfigFault) => `${printable(path)}:${fault.at.line}:${fault.at.column}: ${fault.message}`;
+  const told = (name: string, { at, message }: ConfigFault) => `${printable(name)}:${at.line}:${at.column}: ${message}`;
   try {
     const { policy, userOptions, summarization, upstreams, ignored } = await readPolicy(path, kind, loaded);
     loaded.policy = mergeInputs(loaded.policy, kind === "project" ? { project: policy } : policy);
     loaded.userOptions = { ...loaded.userOptions, ...userOptions };
     loaded.summarization = { ...loaded.summarization, ...summarization };
     loaded.upstreams = { ...loaded.upstreams, ...upstreams };
-    loaded.warnings.push(...atMost(ignored.map(told), loaded.tellsAll));
+    loaded.warnings.push(
+      ...atMost(
+        ignored.map((fault) => told(path, fault)),
+        loaded.tellsAll,
+      ),
+    );
   } catch (error) {
-    const faults =
-      error instanceof AggregateError ? error.errors.map(told) : error instanceof ConfigFault ? [told(error)] : null;
+    const faults: ConfigFault[] | null =
+      error instanceof AggregateError ? error.errors : error instanceof ConfigFault ? [error] : null;
     // Nobody should lose an output because of a file, least of all one that came with a clone.
     if (kind === "project" || (loaded.lenient && !(loaded.isNamed && faults === null))) {
-      const [first, ...others] = atMost(faults ?? [messageOf(error)], loaded.tellsAll);
+      const [first, ...others] = atMost(
+        faults?.map((fault) => told(basename(path), fault)) ?? [messageOf(error)],
+        loaded.tellsAll,
+      );
       const ignored = `${printable(path)} is ignored: ${first}`;
+      loaded.ignored.push({ kind, path });
       loaded.warnings.push(...(loaded.tellsAll ? [ignored, ...others] : [[ignored, ...others].join("; ")]));
       return;
     }
-    throw faults === null ? error : new SpillwayError("bad-config", atMost(faults).join("\n"));
+    if (faults === null) throw error;
+    throw new SpillwayError("bad-config", atMost(faults.map((fault) => told(path, fault))).join("\n"));
   }
   loaded.warnings.push(...passedOver.map((other) => `${printable(other)} is not read: ${printable(path)} is`));
   loaded.sources.push({ kind, path, policy: loaded.policy });

@@ -11,7 +11,7 @@ export interface ConfigValue {
 }
 
 /** Who said what a source says. */
-export function sourceText({ kind, path }: ConfigSource): string {
+export function sourceText({ kind, path }: Omit<ConfigSource, "policy">): string {
   return path ?? (kind === "environment" ? "the environment" : kind);
 }
 

@@ -39,15 +39,16 @@ Examples:
     .action(async (action: "check" | "show", file: string | undefined, flags: ConfigFlags) => {
       if (action === "check" && flags.tool !== undefined)
         throw badInput("--tool goes with show: spillway config show --tool NAME");
-      const loaded = await loadConfig({ lenient: true, file });
+      const loaded = await loadConfig({ lenient: true, tellsAll: true, file });
       await onScreen(flags, (screen) => (action === "show" ? show(loaded, flags, screen) : check(loaded, flags)));
       if (loaded.warnings.length > 0) process.exitCode = EXIT_BAD_INPUT;
     });
 }
 
-async function check({ sources, warnings: problems }: LoadedConfig, { json }: ConfigFlags): Promise<void> {
+async function check({ sources, ignored, warnings: problems }: LoadedConfig, { json }: ConfigFlags): Promise<void> {
   if (json) return writeJson({ sources: sources.map(({ kind, path }) => ({ kind, path })), problems });
-  const lines = sources.map(({ kind, path }) => (path === null ? WHOSE[kind] : `${path}: ${WHOSE[kind]}`));
+  const named = ({ kind, path }: (typeof ignored)[number]) => (path === null ? WHOSE[kind] : `${path}: ${WHOSE[kind]}`);
+  const lines = [...ignored.map((file) => `${named(file)}, ignored`), ...sources.map(named)];
   await writeOut(`${(lines.length > 0 ? lines : ["no config file and no variable: the defaults hold"]).join("\n")}\n`);
   problems.forEach((problem) => tell(problem));
   tell(problems.length === 0 ? "nothing is wrong" : counted(problems.length, "problem"));

@@ -199,8 +199,8 @@ async function lookAtRipgrep(): Promise<Finding> {
 }
 
 async function lookAtConfig(): Promise<Finding[]> {
-  const { sources, warnings } = await loadConfig({ lenient: true });
-  const names = sources.map(sourceText).join(", ");
+  const { sources, ignored, warnings } = await loadConfig({ lenient: true });
+  const names = [...ignored.map((file) => `${sourceText(file)} (ignored)`), ...sources.map(sourceText)].join(", ");
   const found = names === "" ? "no config file and no variable: the defaults hold" : names;
   const mend = "mend it, then: spillway config check";
   return [ok("config", found), ...warnings.map((warning) => wrong("config", warning, mend))];
