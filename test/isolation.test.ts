@@ -112,7 +112,13 @@ for (const { name, missing, env: placeEnv } of PLACES) {
       const call = { type: "tool_use", id: "call_1", name: "run_command", input: { command: "make" } };
       const answer = await fetch(`${url}/v1/messages`, {
         method: "POST",
-        headers: { "content-type": "application/json", "x-api-key": "k", "x-spillway-token": TOKENS[team] },
+        headers: {
+          "content-type": "application/json",
+          "x-api-key": "k",
+          "x-spillway-token": TOKENS[team],
+          // Both teams have a session of this name.
+          ...(about === "shared" && { "x-spillway-session": about }),
+        },
         body: JSON.stringify({
           model: "claude-sonnet-4-5",
           max_tokens: 100,
@@ -228,6 +234,12 @@ for (const { name, missing, env: placeEnv } of PLACES) {
       expect(await outputs("alpha")).toBe(2);
       expect(await outputs("beta")).toBe(2);
       expect(await outputs("own")).toBe(0);
+      for (const team of ["alpha", "beta"] as const) {
+        const session = (await asked(team, "/api/sessions/shared")).json;
+        expect([team, session]).toMatchObject([team, { calls: 1, requests: 1 }]);
+        // What waits for its upload is that of all scopes.
+        expect((await asked(team, "/metrics")).text).not.toContain("spillway_spool");
+      }
       for (const path of ["/api/artifacts", "/api/sessions", "/api/events", "/api/receipts"]) {
         expect([path, (await asked("own", path)).json]).toEqual([path, { items: [], next: null }]);
       }
@@ -333,14 +345,25 @@ for (const { name, missing, env: placeEnv } of PLACES) {
         spawnSync(process.execPath, [CLI, ...words], { cwd: folder, env: { ...env, ...more }, encoding: "utf8" });
       expect(run(["recall", id, "--scope", "alpha", "--raw"]).stdout).toBe(longOutput(word));
       expect(run(["recall", id, "--raw"], { SPILLWAY_SCOPE: "alpha" }).stdout).toBe(longOutput(word));
-      for (const words of [
-        ["recall", id, "--scope", "beta"],
-        ["search", id, "row", "--scope", "beta"],
-        ["recall", id],
-        ["rm", "--yes", id, "--scope", "beta"],
-      ]) {
-        const { status, stdout } = run(words);
-        expect([words, status === 0, stdout.includes(word)]).toEqual([words, false, false]);
+      // Word for word what is said of one that never was.
+      const said = (words: string[], more = {}) => {
+        const { status, stdout, stderr } = run(words, more);
+        const text = (stdout + stderr).replaceAll(id, NO_ID);
+        return { status, text: text.replaceAll(id.slice(0, 8), NO_ID.slice(0, 8)) };
+      };
+      const asks = (of: string) => [
+        ["recall", of],
+        ["recall", of.slice(0, 8)],
+        ["show", of],
+        ["explain", of],
+        ["diff", of],
+        ["search", of, "row"],
+        ["rm", of],
+      ];
+      for (const [at, words] of asks(id).entries()) {
+        const none = asks(NO_ID)[at] ?? [];
+        expect([words, said([...words, "--scope", "beta"])]).toEqual([words, said([...none, "--scope", "beta"])]);
+        expect([words, said(words)]).toEqual([words, said(none)]);
       }
       for (const words of [["ls"], ["events"], ["stats"], ["stats", "--by", "session"], ["export"]]) {
         const { status, stdout } = run([...words, "--scope", "beta"]);
@@ -348,6 +371,15 @@ for (const { name, missing, env: placeEnv } of PLACES) {
         for (const trace of [word, id, of("alpha").session]) expect(stdout).not.toContain(trace);
       }
       expect(run(["ls", "--scope", ""]).stderr).toMatch(/--scope takes a name/);
+      // A session of the other that has the same name stays whole.
+      const ofSession = () => run(["events", "--session", "shared", "--json", "--scope", "alpha"]).stdout;
+      const before = ofSession();
+      expect(before).toContain(of("alpha").shared);
+      expect(run(["rm", "--session", "shared", "--scope", "beta"]).status).toBe(0);
+      expect(ofSession()).toBe(before);
+      expect(run(["recall", of("alpha").shared, "--scope", "alpha", "--raw"]).stdout).toBe(longOutput("shared"));
+      expect(run(["recall", of("beta").shared, "--scope", "beta", "--raw"]).status).not.toBe(0);
+      expect(run(["stats", "--session", "shared", "--scope", "alpha"]).stdout).toMatch(/\b1\b/);
     }, 60_000);
 
     /** The proxy before a server that has nothing, with the scope of a team. */
