@@ -183,6 +183,35 @@ async function holds({ client }, requests, large) {
   }
 }
 
+/** Bytes of a table and of each of its indexes, for one of its rows. */
+async function bytesOfRow(client, table) {
+  await client.query(`vacuum analyze ${table}`);
+  const { rows } = await client.query(
+    `select c.relname as name, pg_relation_size(c.oid)::float8 / (select count(*) from ${table}) as bytes
+     from pg_class c left join pg_index i on i.indexrelid = c.oid
+     where c.oid = '${table}'::regclass or i.indrelid = '${table}'::regclass order by 2 desc`,
+  );
+  return rows;
+}
+
+/** Rows as outputs of a bucket have them: random keys, growing times, 100 outputs a session, a command and a folder. */
+async function fillArtifacts(client, count) {
+  const key = "encode(sha256(at::text::bytea), 'hex')";
+  // Times before those of the rows that are there would leave the pages of their indexes half empty.
+  const nowMs = Date.now();
+  await client.query(
+    `insert into artifacts (key, id, scope, bytes, lines, sha256, saved, created_ms, redaction_count, redaction_bytes, form, place)
+     select ${key}, substr(${key}, 1, 12), 'local', 500000, 7000, encode(sha256(${key}::bytea), 'hex'), 'yes',
+       ${nowMs} + at * 3, 0, 0, 'object', substr(${key}, 1, 40) from generate_series(1, ${count}) at`,
+  );
+  await client.query(
+    `insert into artifact_sessions (key, session, saved_ms, tool, call, command, folder, exit_code)
+     select ${key}, md5((at / 100)::text)::uuid::text, ${nowMs} + at * 3, 'bash', 'toolu_' || substr(${key}, 1, 24),
+       'npm run build --workspace packages/server-' || at % 1000, '/home/user/projects/server', 0
+     from generate_series(1, ${count}) at`,
+  );
+}
+
 /** What the ledger's part of a request costs, when as many are on their way as agents ask at once. */
 async function unitCosts(options, { workDir, progress }, { database, s3 }) {
   const { openLocalFolder } = await import(pathToFileURL(options.index.replace(/index\.js$/, "extend.js")).href);
@@ -214,12 +243,7 @@ async function unitCosts(options, { workDir, progress }, { database, s3 }) {
   const many = await record(shared.ledger, count / 2, AGENTS);
   const serverMs = (database.cpuMs() - cpuBefore) / (count / 2);
   const { client } = database;
-  await client.query("vacuum analyze events");
-  const sizes = await client.query(
-    `select c.relname as name, pg_relation_size(c.oid)::float8 / (select count(*) from events) as bytes
-     from pg_class c left join pg_index i on i.indexrelid = c.oid
-     where c.oid = 'events'::regclass or i.indrelid = 'events'::regclass order by 2 desc`,
-  );
+  const sizes = await bytesOfRow(client, "events");
   progress("many machines: look-ups, objects and the end of old events");
   const timed = async (times, act) => {
     const startMs = performance.now();
@@ -247,12 +271,17 @@ async function unitCosts(options, { workDir, progress }, { database, s3 }) {
   const largeMs = await timed(1, async () => (kept = await save(large)));
   const readMs = await timed(1, () => shared.store.read(kept.id, "local", { from: 0, to: large.length }));
   const pruneMs = await timed(1, () => client.query("delete from events where id <= (select max(id) / 2 from events)"));
+  progress("many machines: rows of outputs");
+  await fillArtifacts(client, options.smoke ? 2000 : 300_000);
+  const outputSizes = [];
+  for (const table of ["artifacts", "artifact_sessions"]) outputSizes.push(...(await bytesOfRow(client, table)));
   await shared.close();
   return {
     alone,
     many,
     serverMs,
-    sizes: sizes.rows,
+    sizes,
+    outputSizes,
     smallMs,
     lookUpMs,
     objectsASecond: (objects * 1000) / objectsMs,
@@ -338,6 +367,7 @@ export async function benchManyMachines(options, given) {
             ["PostgreSQL, CPU ms a request", units.serverMs.toFixed(3), ""],
             ["events a second, one gateway", (2000 / units.many).toFixed(0), ""],
             ...units.sizes.map(({ name, bytes }) => [`bytes an event, ${name}`, bytes.toFixed(0), ""]),
+            ...units.outputSizes.map(({ name, bytes }) => [`bytes an output, ${name}`, bytes.toFixed(0), ""]),
             ["saving 8 KB as a row, ms", ms(units.smallMs), ""],
             ["saving bytes that are there already (look-up), ms", ms(units.lookUpMs), ""],
             ["objects of 100 KB a second", units.objectsASecond.toFixed(1), ""],
