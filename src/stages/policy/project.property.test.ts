@@ -141,3 +141,15 @@ it("a default row of a project's leaves tools alone that have caps of their own"
   expect(limitsOf({ project })).toEqual(limitsOf());
   expect(limitsOf({ project: { tools: { sessions_history: { limits: { maxBytes: 9000 } } } } }).maxBytes).toBe(9000);
 });
+
+it("a row of a project's that would loosen a limit has no effect, also not on short outputs", () => {
+  const bash = (project?: PolicyInput["project"]) => resolveToolPolicy(resolvePolicy({ project }), "bash");
+  const row = (maxLines: number) => ({ tools: { bash: { limits: { maxLines } } } });
+  expect(bash(row(400))).toEqual(bash());
+  expect(bash({ default: { limits: { maxLines: 50 } }, ...row(400) })).toEqual(bash());
+  for (const maxLines of [200, 50]) expect(bash(row(maxLines))).toMatchObject({ limits: { maxLines }, shortChars: 0 });
+  const other = (maxLines: number) =>
+    resolveToolPolicy(resolvePolicy({ project: { default: { limits: { maxLines } } } }), "a_tool");
+  expect(other(2500)).toEqual(resolveToolPolicy(resolvePolicy(), "a_tool"));
+  expect(other(1500).shortChars).toBe(0);
+});

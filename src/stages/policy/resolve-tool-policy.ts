@@ -20,11 +20,15 @@ export function resolveToolPolicy(
   const base = [policy.builtIn.default, ...rowsFor(policy.builtIn.rules, toolName)];
   const named = rowsFor(policy.rules, toolName);
   const own = [policy.default, ...declared, ...named];
+  const alone = mergeRows(...base, ...own);
   const merged = mergeRows(tightened(base, policy.project, own, toolName), policy.force, ...last);
   const off = policy.profile === "off" || merged.off === true;
   return {
     limits: off ? {} : smallerOf(merged.limits ?? {}, commandCeiling(policy, toolName, toolCeiling(policy, named))),
-    shortChars: limitsLines(policy, toolName, [...own, policy.force, ...last]) ? 0 : NUMBERS.shortOutputChars.default,
+    shortChars:
+      limitsLines(policy, [...own, policy.force, ...last]) || projectLimitsLines(policy, toolName, alone)
+        ? 0
+        : NUMBERS.shortOutputChars.default,
     strategy: merged.strategy ?? DEFAULT_STRATEGY,
     headShare: merged.headShare ?? NUMBERS.headShare.default,
     fold: merged.fold ?? true,
@@ -44,14 +48,16 @@ function commandCeiling({ commands: { maxChars } }: Policy, toolName: string, ce
   return isCommand ? { ...ceiling, maxChars: Math.min(ceiling.maxChars ?? maxChars, maxChars) } : ceiling;
 }
 
-/** True if somebody limits a tool's lines: the user, a project, the tool itself or a call. */
-function limitsLines(policy: Policy, toolName: string, rows: readonly ToolOverride[]): boolean {
-  const { project, ceiling } = policy;
-  const theirs = project === null ? [] : [project.default, ...rowsFor(project.rules, toolName)];
-  return (
-    ceiling.maxLines !== NUMBERS.ceilingLines.default ||
-    [...rows, ...theirs].some(({ limits }) => limits?.maxLines !== undefined)
-  );
+/** True if the user, the tool itself or a call limits a tool's lines. */
+function limitsLines({ ceiling }: Policy, rows: readonly ToolOverride[]): boolean {
+  return ceiling.maxLines !== NUMBERS.ceilingLines.default || rows.some(({ limits }) => limits?.maxLines !== undefined);
+}
+
+/** True if a project limits a tool's lines. A row of its own that is above what holds without it has no effect. */
+function projectLimitsLines({ project, ceiling }: Policy, toolName: string, alone: ToolOverride): boolean {
+  if (project === null) return false;
+  const theirs = mergeRows(project.default, ...rowsFor(project.rules, toolName)).limits?.maxLines;
+  return theirs !== undefined && theirs <= (smallerOf(ceiling, alone.limits ?? {}).maxLines ?? Infinity);
 }
 
 function rowsFor(rules: readonly ToolRule[], toolName: string): PolicyRow[] {
