@@ -82,7 +82,11 @@ export async function main(): Promise<void> {
     const isAnswer = error instanceof CommanderError && error.exitCode === 0;
     if (!isAnswer) process.exitCode = tellFault(error);
   }
-  if (answer !== "") await onScreen({}, ({ width }) => writeOut(width === null ? answer : wrapped(answer, width)));
+  if (answer !== "") {
+    // Help ends the parsing before a flag after it is read.
+    const pager = !process.argv.includes("--no-pager");
+    await onScreen({ pager }, ({ width }) => writeOut(width === null ? answer : wrapped(answer, width)));
+  }
   endLine();
 }
 
