@@ -92,6 +92,8 @@ describe("on a terminal", () => {
       expect(help.split("\n").filter((line) => line.length > 60)).toEqual([]);
     }
     expect(onTerminal("$S --help", { env: { PAGER: "sed s/^/paged:/" } })).toMatch(/^paged:Usage: spillway/);
+    for (const what of ["--help --no-pager", "--no-pager --help", "run --help --no-pager", "ls --no-pager --help"])
+      expect(onTerminal(`$S ${what}`, { env: { PAGER: "sed s/^/paged:/" } }), what).toMatch(/^Usage: spillway/);
     expect(onTerminal("$S --version", { env: { PAGER: "sed s/^/paged:/" } })).toMatch(/^\d/);
   });
 
@@ -161,6 +163,8 @@ describe("on a terminal", () => {
       expect(rows[0]).toMatch(/^(ID .* EXIT  SESSION +COMMAND|TOOL .* CUT RATE +RECALLS)$/);
       expect(rows[1]).toMatch(/sh -c seq|run_command/);
     }
+    expect(onTerminal("$S stats --color never").trimEnd()).toMatch(/\n! cut too often\. TOKENS SAVED is net of .*\.$/);
+    for (const flags of [[], ["--json"]]) expect(piped("stats", ...flags).stdout).not.toContain("too often");
     expect(onTerminal("$S ls")).toContain("ESC[1;31m3ESC[0m");
   });
 

@@ -25,6 +25,9 @@ interface StatsFlags extends PlaceFlags, ScreenFlags {
 const NUMBER_COLUMNS = new Set([1, 2, 3, 4, 5, 6, 7]);
 const HEAD = ["CALLS", "CUT", "BYTES IN", "SHOWN", "TOKENS SAVED", "CUT RATE", "RECALLS"];
 
+/** Under the table on a terminal, and short enough for a narrow one. */
+const LEGEND = "! cut too often. TOKENS SAVED is net of what was read back.";
+
 /** `spillway stats`: sums for each tool or session. */
 export function addStatsCommand(program: Command): void {
   addScreenFlags(
@@ -86,6 +89,7 @@ async function printStats({ ledger }: ReadPlace, flags: StatsFlags, { paints, wi
     const paint = (text: string, row: number) =>
       row === 0 ? paints.bold : text.endsWith(" !") ? paints.red : undefined;
     await writeOut(alignTable(table, NUMBER_COLUMNS, { width, cuts: [0], drops: [2, 3, 4], paint }));
+    if (width !== null) await writeOut(`${paints.dim(LEGEND)}\n`);
   }
   if (summaries.calls > 0) tell(summariesText(summaries));
 }
