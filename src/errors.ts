@@ -89,6 +89,18 @@ export function messageOf(thrown: unknown): string {
   }
 }
 
+const REASONS: Record<string, string> = {
+  ENOENT: "no such file",
+  EACCES: "permission denied",
+  EISDIR: "it is a directory",
+};
+
+/** Why a file cannot be read, in plain words. */
+export function whyUnreadable(error: unknown): string {
+  const { code = "" } = error as NodeJS.ErrnoException;
+  return REASONS[code] ?? messageOf(error);
+}
+
 const MAX_NAME_CHARS = 60;
 
 /** The known name that a mistyped one most likely means; undefined if none is near. */

@@ -312,7 +312,7 @@ describe("spillway serve", () => {
     [["--openai", "api.example.com"], "the upstream of openai must be an address"],
     [["--allow-upstream", "http://u:p@x"], "an allowed upstream must be an address"],
     [["--tokens", "bad"], 'bad:2: expected "ROLE TOKEN"'],
-    [["--tokens", "nowhere"], "--tokens nowhere cannot be read"],
+    [["--tokens", "nowhere"], "--tokens nowhere cannot be read: no such file\n"],
     [["--port", "70000"], "--port takes a number from 0 to 65535"],
   ])("%j is a mistake", (args, message) => {
     writeFileSync(join(folder, "bad"), "\nsomething secret here\n");

@@ -1,5 +1,5 @@
 import { createReadStream, fstatSync, openSync, readSync } from "node:fs";
-import { badInput, messageOf } from "../../../errors.ts";
+import { badInput, messageOf, whyUnreadable } from "../../../errors.ts";
 import { openSpillway } from "../../../open-spillway.ts";
 import { definedOnly } from "../../../stages/policy/check-row.ts";
 import { resolvePolicy } from "../../../stages/policy/resolve-policy.ts";
@@ -151,13 +151,6 @@ function openFile(file: string): number {
     if (fstatSync(descriptor).isDirectory()) throw Object.assign(new Error(), { code: "EISDIR" });
     return descriptor;
   } catch (error) {
-    const { code = "", message } = error as NodeJS.ErrnoException;
-    throw badInput(`cannot read ${file}: ${REASONS[code] ?? message}`, { cause: error });
+    throw badInput(`cannot read ${file}: ${whyUnreadable(error)}`, { cause: error });
   }
 }
-
-const REASONS: Record<string, string> = {
-  ENOENT: "no such file",
-  EACCES: "permission denied",
-  EISDIR: "it is a directory",
-};

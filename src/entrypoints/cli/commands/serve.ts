@@ -3,7 +3,7 @@ import { hostname, networkInterfaces } from "node:os";
 import { Readable } from "node:stream";
 import { InvalidArgumentError } from "commander";
 import type { Reader } from "../../../admit/reader.ts";
-import { badInput, messageOf } from "../../../errors.ts";
+import { badInput, messageOf, whyUnreadable } from "../../../errors.ts";
 import { createSpillway, type Logger } from "../../../index.ts";
 import { definedOnly } from "../../../stages/policy/check-row.ts";
 import { ROLES, type Role, type Token } from "../../serve/callers.ts";
@@ -234,7 +234,7 @@ async function readTokens(file: string | undefined): Promise<Token[]> {
 
 function failed(file: string): (error: unknown) => never {
   return (error) => {
-    throw badInput(`--tokens ${file} cannot be read: ${messageOf(error)}`);
+    throw badInput(`--tokens ${file} cannot be read: ${whyUnreadable(error)}`);
   };
 }
 
