@@ -481,6 +481,10 @@ describe("who may ask", () => {
     for (const path of ["/healthz", "/readyz"]) expect(await status("GET", path)).toBe(200);
     const pin = "/api/sessions/s1/pin";
     expect([await status("PUT", pin, read), await status("PUT", pin, write)]).toEqual([403, 200]);
+    const body = JSON.stringify({ pinned: true });
+    const headers = { "content-type": "application/json", authorization: `Bearer ${read}` };
+    const refused = await fetch(server.url + pin, { method: "PUT", headers, body });
+    expect(await refused.text()).toContain("this needs a token of the role write; this one has the role read");
     const one = `/api/artifacts/${artifact}`;
     expect([await status("DELETE", one, write), await status("DELETE", one, admin)]).toEqual([403, 204]);
     const asked = async (headers: { [name: string]: string }) =>

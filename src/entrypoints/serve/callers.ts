@@ -73,7 +73,10 @@ export function newCallers({ tokens, hostNames }: CallerRules, now: () => number
       const given = tokenOf(headers, header);
       const rank = Math.max(-1, ...matching(known, given).map((one) => one.rank));
       if (rank >= ROLES.indexOf(role)) return;
-      if (rank >= 0) throw new Refusal(403, "forbidden", `this needs a token of the role ${role}`);
+      if (rank >= 0) {
+        const why = `this needs a token of the role ${role}; this one has the role ${ROLES[rank]}`;
+        throw new Refusal(403, "forbidden", why);
+      }
       const usual = header === undefined ? "Authorization: Bearer <token> or " : "";
       const why = given === "" ? "this needs a token" : "this token is not known here: send one that is";
       throw new Refusal(401, "unauthorized", `${why}, as the header ${usual}${TOKEN_HEADER}: <token>`, {
