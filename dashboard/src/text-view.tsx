@@ -74,6 +74,17 @@ export function TextView(props: TextViewProps): ReactNode {
     return () => watch.disconnect();
   }, []);
 
+  // What is read stays where it is when headings come or go.
+  const before = useRef(headings);
+  useLayoutEffect(() => {
+    const [old, element] = [before.current, box.current];
+    before.current = headings;
+    if (old === headings || element === null || element.scrollTop === 0) return;
+    const at = rowAt(Math.floor(element.scrollTop / perRow), old);
+    const line = "line" in at ? at.line : at.heading.line;
+    element.scrollTop += (rowOf(line, headings) - rowOf(line, old)) * perRow;
+  }, [headings, perRow]);
+
   const shown: ({ heading: Heading } | { line: number })[] = [];
   for (let row = first; row < Math.min(first + count, rows); row++) shown.push(rowAt(row, headings));
   const shownLines = shown.flatMap((row) => ("line" in row ? row.line : []));
