@@ -89,6 +89,10 @@ describe.skipIf(browserPath === null)("the dashboard", () => {
     await admit("bad", BAD_TOOL, [...BAD_TEXT, ...numbered(2000), ...BAD_TEXT].join("\n"));
     await admit("long", "bash", ["first", LONG_LINE, "between", LONG_LINE, "last"].join("\n"));
     await admit("many", "bash", numbered(1_000_000).with(654_320, "src/a.ts:5: error: a needle").join("\n"), 2);
+    const faults = numbered(20_000).map((line, at) =>
+      at % 500 === 499 ? `src/f${at}.ts:5: error: no such name` : line,
+    );
+    await admit("scattered", "bash", faults.join("\n"), 1);
     for (let at = 0; at < 30; at++) await admit(`often ${at}`, "grep", numbered(700 + at).join("\n"));
     await spillway.recall(ids["bad"] ?? "", { lines: [5, 9] });
     // Neither counts as what it looks like: a person's own search, and a tool that ran again because of a cut.
@@ -704,6 +708,28 @@ describe.skipIf(browserPath === null)("the dashboard", () => {
     const again = await open(`#/outputs/${ids["many"]}?line=654321`);
     await again.page.waitForSelector('[data-line="654321"].selected');
     await Promise.all([page.close(), again.page.close()]);
+  });
+
+  it("keeps the line that one went to where it is when the reasons of the pieces arrive", async () => {
+    const { page } = await open("#/");
+    let release = () => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    await page.route("**/view?**", (route) => held.then(() => route.continue()));
+    await page.goto(`${server.url}/#/outputs/${ids["scattered"]}`);
+    await page.waitForSelector(".text-row .text-line:not(:empty)");
+    await page.getByLabel("Go to line").fill("15000");
+    await page.keyboard.press("Enter");
+    const line = page.locator('[data-line="15000"]');
+    await line.waitFor();
+    const reasons = page.locator(".pieces .kept", { hasText: "a line that counts" });
+    expect(await reasons.count()).toBe(0);
+    const before = await line.boundingBox();
+    release();
+    await reasons.first().waitFor();
+    expect((await line.boundingBox())?.y).toBeCloseTo(before?.y ?? 0, 0);
+    await page.close();
   });
 
   it("shows what is hostile as text, unseen characters by their code, and very long lines shortened", async () => {
