@@ -7,6 +7,7 @@ function notesWith(tag) {
   return {
     gone: new RegExp(`^\\.\\.\\. \\[(?:object|array|string|value) omitted: .*${tag}\\]$`, "s"),
     middle: new RegExp(`\\.\\.\\. \\[([\\d,]+) bytes? omitted${tag}\\] \\.\\.\\.`),
+    rows: `... [objects as rows of values: their keys come first${tag}]`,
     several: new RegExp(`^\\.\\.\\. \\[([\\d,]+) (element|key)s? omitted: (.*)${tag}\\]$`, "s"),
   };
 }
@@ -88,9 +89,20 @@ function compare(shown, original, path, notes, problems) {
     problems.push(`${path} is ${JSON.stringify(original)?.slice(0, 80)}, shown is ${JSON.stringify(shown)}`);
 }
 
+/** The elements of a list whose objects may be written as rows of values, after a note and their keys. */
+function withoutRows(shown, original, path, notes, problems) {
+  const [note, keys, ...elements] = shown;
+  if (note !== notes.rows || note === original[0]) return shown;
+  return elements.map((element, index) => {
+    if (!Array.isArray(element)) return element;
+    if (element.length !== keys.length) problems.push(`${path}[${index}] has ${element.length} of ${keys.length} values`);
+    return Object.fromEntries(keys.map((key, at) => [key, element[at]]));
+  });
+}
+
 function compareLists(shown, original, path, notes, problems) {
   let index = 0;
-  for (const element of shown) {
+  for (const element of withoutRows(shown, original, path, notes, problems)) {
     const several = typeof element === "string" && element !== original[index] ? notes.several.exec(element) : null;
     if (several === null) {
       if (index >= original.length) problems.push(`${path} has only ${original.length} elements`);
