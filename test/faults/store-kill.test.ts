@@ -22,7 +22,11 @@ afterAll(() => rm(base, { recursive: true }));
 
 type Acknowledged = Parameters<typeof checkStore>[1][number];
 
-/** A child and what it has acknowledged: what another process has read of it. */
+/**
+ * A child and what it has acknowledged: what another process has read of it. With an even seed it is ready when it has
+ * acknowledged an artifact, so that each run of the test has something to lose on the slowest machine too. With an odd
+ * seed it is ready as soon as it has opened the store, so that its first artifact is killed as well.
+ */
 function start(dir: string, seed: number, name: string) {
   const process_ = spawn(process.execPath, [child, dir, String(seed), name], { stdio: ["ignore", "pipe", "pipe"] });
   const artifacts: Acknowledged[] = [];
@@ -37,7 +41,7 @@ function start(dir: string, seed: number, name: string) {
         const told = JSON.parse(line) as { artifact?: Acknowledged; call?: string };
         if (told.artifact) artifacts.push(told.artifact);
         if (told.call) calls.push(told.call);
-        resolve();
+        if (seed % 2 || told.artifact) resolve();
       }
     });
     process_.on("close", () => resolve());
@@ -92,7 +96,7 @@ it(
     for (let round = 0; round < ROUNDS; round += ROUNDS_PER_STORE) {
       kept += await killOver(join(base, String(round)), SEED + round, Math.min(ROUNDS_PER_STORE, ROUNDS - round));
     }
-    expect(kept).toBeGreaterThan(ROUNDS);
+    expect(kept).toBeGreaterThanOrEqual(2 * Math.floor(ROUNDS / 2));
   },
   60_000 + ROUNDS * 5000,
 );
