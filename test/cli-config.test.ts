@@ -92,3 +92,51 @@ describe("config check of a project's file that is broken", () => {
     expect(JSON.parse(check("--json").stdout).problems).toHaveLength(14);
   });
 });
+
+describe("config check of what is no mistake", () => {
+  const own = mkdtempSync(join(home, "notes-"));
+  const check = (...args: string[]) =>
+    spawnSync(process.execPath, [CLI, "config", "check", ...args], {
+      cwd: own,
+      encoding: "utf8",
+      env: { ...env, HOME: own },
+    });
+
+  it("notes a project's limit that has no effect, and another program's sections, and ends with 0", () => {
+    const path = join(own, "spillway.yaml");
+    writeFileSync(path, "tools: { bash: { max_lines: 5000 } }\n");
+    const other = join(own, "openclaw.json");
+    writeFileSync(other, '{ "gateway": { "port": 1 }, "agents": { "defaults": { "contextTokens": 9000 } } }');
+    for (const [args, note] of [
+      [[], `tools.bash.max_lines 5,000 in ${path}:1 has no effect here: 200 holds (from the default); put it`],
+      [[other], `${other}:1:1: this is OpenClaw's config; not read: gateway`],
+    ] as const) {
+      const { status, stderr } = check(...args);
+      const [told = "", last] = stderr.split("\n");
+      expect(told).toContain(`spillway: note: ${note}`);
+      expect({ status, last }).toEqual({ status: 0, last: "spillway: nothing is wrong" });
+      expect(JSON.parse(check(...args, "--json").stdout)).toMatchObject({
+        problems: [],
+        notes: [told.replace("spillway: note: ", "")],
+      });
+    }
+  });
+});
+
+it("a project's file with many faults is told one line a fault, the first three of them", () => {
+  const own = mkdtempSync(join(home, "many-"));
+  const path = join(own, "spillway.yaml");
+  writeFileSync(
+    path,
+    `default: { max_lines: many }\n${Array.from({ length: 5 }, (_, at) => `key_${at}: 1\n`).join("")}`,
+  );
+  const how = { cwd: own, encoding: "utf8", env: { ...env, HOME: own }, input: "x\n" } as const;
+  const { status, stdout, stderr } = spawnSync(process.execPath, [CLI, "clamp", "-q"], how);
+  expect({ status, stdout }).toEqual({ status: 0, stdout: "x\n" });
+  expect(stderr.trimEnd().split("\n")).toEqual([
+    expect.stringContaining(`spillway: ${path} is ignored: spillway.yaml:1:23: default.max_lines: expected`),
+    expect.stringContaining("spillway: spillway.yaml:2:1: unknown key key_0"),
+    expect.stringContaining("spillway: spillway.yaml:3:1: unknown key key_1"),
+    "spillway: ... and 3 more: spillway config check",
+  ]);
+});

@@ -131,7 +131,26 @@ describe("spillway config show", () => {
     expect(values["runs"]).toBe(`${join(home, "runs")} from ${join(home, ".config", "spillway", "spillway.yaml")}`);
     expect(values["ceiling.maxBytes"]).toBe("51200 from default");
     expect(spillway(["config", "check", "--tool", "x"])).toMatchObject({ status: 2, stdout: "" });
-    expect(spillway(["config", "show"]).stdout).toMatch(/^NAME +VALUE +FROM\ndir /);
+    const text = spillway(["config", "show"]).stdout;
+    expect(text).toMatch(/^NAME +VALUE +FROM\ndir /);
+    expect(text).toMatch(/^ceiling\.max_bytes +50 KiB +default$/m);
+    expect(text).toMatch(/^pruning\.max_request_bytes +30000000 B +default$/m);
+    expect(text).toMatch(/^summarization\.trigger_threshold +20000 +default$/m);
+  });
+
+  it("writes names and values as a config file takes them", () => {
+    const words = "show --tool read_file --color never".split(" ");
+    const shown = spillway(["config", ...words], { SPILLWAY_DIR: join(home, "elsewhere") }).stdout;
+    const rows = shown.split("\n").flatMap((line) => {
+      const [, name, value] = /^([a-z_]+) {2,}(.+?) {2,}/.exec(line) ?? [];
+      return name === undefined ? [] : [`${name}: ${value}`];
+    });
+    expect(rows).toContain("max_bytes: 50 KiB");
+    expect(rows.length).toBeGreaterThan(10);
+    const again = join(home, "again.yaml");
+    writeFileSync(again, `tools: { read_file: { ${rows.join(", ")} } }\n`);
+    const { stderr, status } = spillway(["config", "check", again]);
+    expect({ stderr, status }).toEqual({ stderr: "spillway: nothing is wrong\n", status: 0 });
   });
 });
 

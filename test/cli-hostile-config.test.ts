@@ -89,8 +89,8 @@ const KINDS: [name: string, put: (path: string) => void, warning: RegExp][] = [
   ["a folder", (path) => mkdirSync(path), /it is not a file/],
   ["2 MB", (path) => writeFileSync(path, "#".repeat(2_000_000)), /at most 65,536 bytes/],
   ["bytes that are no text", (path) => writeFileSync(path, Buffer.from([0xff, 0xfe, 0])), /not UTF-8/],
-  ["no YAML", (path) => writeFileSync(path, "default: [1\nprofile: x"), /is ignored: /],
-  ["wrong values", (path) => writeFileSync(path, "default: { max_lines: many, max_chars: -1 }"), /is ignored: /],
+  ["no YAML", (path) => writeFileSync(path, "default: [1\nprofile: x"), /is ignored: .*; the line is \\*"profile: x/],
+  ["wrong values", (path) => writeFileSync(path, "default: { max_lines: many }"), /is ignored: /],
   [
     "a strategy nobody has",
     (path) => writeFileSync(path, "default: { strategy: nonsense }"),
@@ -190,7 +190,7 @@ describe("a mistake in one's own file", () => {
     ["a strategy nobody has", "default: { strategy: nonsense }", ":1:12: default.strategy: expected one of auto"],
     ["a mistyped key", "defualt: { max_lines: 5 }", ":1:1: unknown key defualt; did you mean default?"],
     ["a wrong value", "default: { max_lines: many }", ":1:23: default.max_lines: expected a whole number"],
-    ["no YAML", "default: [1\nprofile: x", "is ignored: "],
+    ["no YAML", "default: [1\nprofile: x", '; the line is "profile: x"'],
   ])("%s: every command does as without it and warns once; config check ends with 2", (name, text, warning) => {
     const folder = place(`own ${name}`);
     const dir = join(home, `data-own-${name.replaceAll(" ", "-")}`);
@@ -225,7 +225,7 @@ describe("a mistake in one's own file", () => {
       // The folder is named by a variable.
       { kind: "environment", path: null },
     ];
-    expect(JSON.parse(stdout)).toEqual({ sources, problems: [] });
+    expect(JSON.parse(stdout)).toEqual({ sources, problems: [], notes: [] });
   });
 });
 

@@ -1,3 +1,5 @@
+import { withoutUserInfo } from "../values.ts";
+
 /** Where something stands in a file, both from 1. */
 export interface Position {
   line: number;
@@ -17,10 +19,31 @@ export class ConfigFault extends Error {
   }
 }
 
+const MAX_PRINTED = 80;
+
 /** A key or path as it may be printed: a hostile file's control characters must not reach a terminal. */
 export function printable(text: string): string {
-  const short = text.length > 80 ? `${text.slice(0, 80)}...` : text;
-  return /^[\w.*$@/:[\]-]+$/.test(short) ? short : JSON.stringify(short).replace(/[^\x20-\x7e]/g, escapeUnit);
+  const short = text.length > MAX_PRINTED ? `${text.slice(0, MAX_PRINTED)}...` : text;
+  return /^[\w.*$@/:[\]-]+$/.test(short) ? short : quoted(short);
+}
+
+function quoted(text: string): string {
+  return JSON.stringify(text).replace(/[^\x20-\x7e]/g, escapeUnit);
+}
+
+/** So much around a place is looked at for a password. */
+const LOOKED_AT = 1000;
+
+/**
+ * A line of a file as it may be printed: of a long one the characters around the column. An agent may read what is printed,
+ * so passwords of addresses and texts that a rule of one's own redacts are left out.
+ */
+export function printableLine(text: string, { line, column }: Position): string {
+  const whole = text.split("\n", line).at(-1)?.trimEnd() ?? "";
+  const from = Math.max(0, Math.min(column - MAX_PRINTED / 2, whole.length - MAX_PRINTED));
+  const before = Math.max(0, from - LOOKED_AT);
+  const safe = withoutUserInfo(whole.slice(before, from + LOOKED_AT)).replace(/(\bliteral\b["']?\s*:).*/, "$1 ...");
+  return quoted(safe.slice(from - before, from - before + MAX_PRINTED));
 }
 
 function escapeUnit(unit: string): string {

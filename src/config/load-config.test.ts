@@ -103,7 +103,7 @@ describe("upstreams", () => {
 describe("where a config is found", () => {
   it("nothing anywhere: nothing is said", async () => {
     const nothing = { policy: {}, options: { policy: {} }, upstreams: {}, sources: [], ignored: [], warnings: [] };
-    expect(await load()).toEqual(nothing);
+    expect(await load()).toEqual({ ...nothing, notes: [] });
   });
 
   it("a project's, from the working directory upwards, the nearest; then the user's own; then the environment", async () => {
@@ -273,13 +273,33 @@ describe("errors", () => {
 
   it("syntax, in both languages", async () => {
     await put("bad.yaml", "default:\n  max_lines: [1\nprofile: x");
-    expect(await failure({ file: join(top, "bad.yaml") })).toMatch(/^bad\.yaml:\d:\d+: /);
+    expect(await failure({ file: join(top, "bad.yaml") })).toMatch(/^bad\.yaml:3:1: .*; the line is "profile: x"$/);
     await put("bad.json", '{\n  "profile": "frugal",,\n}');
-    expect(await failure({ file: join(top, "bad.json") })).toBe("bad.json:2:23: Unexpected token Comma");
+    expect(await failure({ file: join(top, "bad.json") })).toBe(
+      'bad.json:2:23: Unexpected token Comma; the line is "  \\"profile\\": \\"frugal\\",,"',
+    );
     await put("bad.json5", "{ profile: 'frugal', profile: 'off' }");
     expect(await failure({ file: join(top, "bad.json5") })).toBe(
       "bad.json5:1:22: the key profile is already on line 1",
     );
+  });
+
+  it("shows of a line that cannot be read what stands around the place, and no secret or control character", async () => {
+    const shown = async (text: string) => {
+      await put(USER, text);
+      return JSON.parse(/; the line is (".*")$/.exec(await failure())?.[1] ?? "null");
+    };
+    expect(await shown("tools:\n\tbash: 1")).toBe("\tbash: 1");
+    expect(await shown(`profile: a: b # ${"x".repeat(900)}\n`)).toMatch(/^profile: a: b # x{64}$/);
+    expect(await shown(`{ default: { ${"max_lines: 5, ".repeat(50)}strategy: head: tail } }`)).toMatch(
+      /^.{20,60}strategy: head: tail.{0,40}$/,
+    );
+    expect(await shown("ledger: postgres://me:pass-word@host/db: x")).toBe("ledger: postgres://...@host/db: x");
+    const long = "y".repeat(200);
+    expect(await shown(`ledger: postgres://me:${long}@host/db: x`)).not.toContain("yy");
+    expect(await shown("redact: { rules: [{ name: a, literal: my-secret: x }] }")).toMatch(/literal: \.\.\.$/);
+    await put(USER, "profile: \u001b[2J: x");
+    expect(await failure()).toMatch(/^[\x20-\x7e]+$/);
   });
 
   it("tells all, up to ten, in the file's order", async () => {
@@ -667,8 +687,42 @@ describe("a project's file", () => {
     expect(warnings[0]).toContain("is ignored: ");
     expect(lines(warnings)).toEqual([1, 1, 2, 3, 4, 5, ...Array.from({ length: 12 }, (_, index) => index + 6)]);
     const few = (await load()).warnings;
-    expect(few).toHaveLength(1);
-    expect(few[0]).toMatch(/; \.\.\. and \d+ more$/);
+    expect(few.slice(0, 3)).toEqual(warnings.slice(0, 3));
+    expect(few.slice(3)).toEqual(["... and 15 more: spillway config check"]);
+  });
+
+  it("that asks for a looser limit than is in force gets a note with its line, what holds and who said so", async () => {
+    const project = await put(
+      PROJECT,
+      [
+        "tools:",
+        "  bash: { max_lines: 5000, max_bytes: 60KB, max_chars: 9 }",
+        "  read_file: { maxLines: 150 }",
+        "  mcp__*: { max_lines: 2500 }",
+        "  grep: { max_lines: 90 }",
+        "default: { max_lines: 3000, max_tokens: 70 }",
+        "ceiling: { max_lines: 1500, max_bytes: 99999 }",
+        "tool_output_limits: { tools: { Task: { max_chars: 60 } } }",
+      ].join("\n"),
+    );
+    const user = await put(
+      USER,
+      "tools: { Task: { max_chars: 50 }, mcp__big: { max_lines: 3500, raise_ceiling: true } }",
+    );
+    const notes = async (env = {}) =>
+      (await load({ tellsAll: true, env })).notes.map((note) => note.replaceAll(`${top}/`, ""));
+    const inFile = (line: number) => `in ${project}:${line} has no effect here:`.replace(`${top}/`, "");
+    const own = "put it into your own file";
+    expect(await notes()).toEqual([
+      `tools.bash.max_lines 5,000 ${inFile(2)} 200 holds (from the default); ${own}, and raise the ceiling there`,
+      `tools.bash.max_bytes 60KB ${inFile(2)} 51,200 holds (from the default); ${own}, and raise the ceiling there`,
+      `ceiling.max_bytes 99,999 ${inFile(7)} 51,200 holds (from the default); ${own}, and raise the ceiling there`,
+      `tool_output_limits.tools.Task.max_chars 60 ${inFile(8)} 50 holds (from ${user.replace(`${top}/`, "")}); ${own}`,
+    ]);
+    const forced = await notes({ SPILLWAY_MAX_LINES: "100" });
+    expect(forced).toContain(`tools.read_file.maxLines 150 ${inFile(3)} 100 holds (from the environment)`);
+    expect(forced.join("\n")).not.toContain("grep");
+    expect((await load()).notes).toEqual([]);
   });
 
   it("that cannot be read is ignored with one warning; the user's own is an error", async () => {

@@ -13,6 +13,7 @@ import {
 } from "../stages/policy/policy-from-environment.ts";
 import { tried } from "../values.ts";
 import { ConfigFault, printable, removeEntry } from "./config-node.ts";
+import type { FoundEntry } from "./project-trust.ts";
 import type { UserOptions } from "./to-user-options.ts";
 
 /** Where to look. Everything defaults to this process. */
@@ -57,6 +58,8 @@ export interface LoadedConfig {
   ignored: Omit<ConfigSource, "policy">[];
   /** What was ignored and why, each with its place. */
   warnings: string[];
+  /** What is no mistake but may surprise; with `tellsAll` also the limits of a project's file that have no effect. */
+  notes: string[];
 }
 
 /** Addresses of APIs, and those that a request may name itself. */
@@ -71,6 +74,8 @@ const MAX_USER_BYTES = 1024 * 1024;
 // Parsing costs seconds a megabyte, and a project's file may be hostile.
 const MAX_PROJECT_BYTES = 64 * 1024;
 const MAX_TOLD = 10;
+/** Of a file that is ignored as a whole, what is wrong stands before the output of every command. */
+const MAX_BROKEN = 3;
 
 /**
  * Reads the config: a project's file, then the user's own, then the environment, each winning over the one before.
@@ -91,6 +96,8 @@ export async function loadConfig(options: LoadConfigOptions = {}): Promise<Loade
     sources: [],
     ignored: [],
     warnings: [],
+    notes: [],
+    asked: [],
   };
   const loaded: Loaded = { ...nothing, home, lenient, tellsAll };
   if (own === null && !env.SPILLWAY_DIR) loaded.warnings.push(NO_HOME);
@@ -114,7 +121,11 @@ export async function loadConfig(options: LoadConfigOptions = {}): Promise<Loade
     loaded.policy = mergeInputs(loaded.policy, environment);
     loaded.sources.push({ kind: "environment", path: null, policy: loaded.policy });
   }
-  const { policy, userOptions, upstreams, sources, ignored, warnings } = loaded;
+  const { policy, userOptions, upstreams, sources, ignored, warnings, notes, asked } = loaded;
+  if (asked.length > 0) {
+    const { limitsWithoutEffect } = await import("./limits-without-effect.ts");
+    notes.push(...limitsWithoutEffect(asked, sources));
+  }
   try {
     const summarizer = toSummarizer(loaded.summarization, env);
     if (summarizer !== undefined) userOptions.summarizer = summarizer;
@@ -128,7 +139,7 @@ export async function loadConfig(options: LoadConfigOptions = {}): Promise<Loade
   if (env.SPILLWAY_LEDGER) delete userOptions.ledger;
   if (env.SPILLWAY_STORE) delete userOptions.store;
   if (env.SPILLWAY_SCOPE) userOptions.scope = env.SPILLWAY_SCOPE;
-  return { policy, options: { policy, ...userOptions }, upstreams, sources, ignored, warnings };
+  return { policy, options: { policy, ...userOptions }, upstreams, sources, ignored, warnings, notes };
 }
 
 /** Variables that say where and whose, beside those of the policy. */
@@ -151,6 +162,8 @@ interface Loaded extends Omit<LoadedConfig, "options"> {
   lenient: boolean;
   tellsAll: boolean;
   isNamed?: boolean;
+  /** The limits that a project's file asks for. */
+  asked: FoundEntry[];
 }
 
 const NO_HOME =
@@ -161,33 +174,38 @@ const NO_SUMMARIZER =
 async function addFile(loaded: Loaded, kind: "project" | "user", { path, passedOver }: Found): Promise<void> {
   const told = (name: string, { at, message }: ConfigFault) => `${printable(name)}:${at.line}:${at.column}: ${message}`;
   try {
-    const { policy, userOptions, summarization, upstreams, ignored } = await readPolicy(path, kind, loaded);
+    const { policy, userOptions, summarization, upstreams, ignored, dropped, asked } = await readPolicy(
+      path,
+      kind,
+      loaded,
+    );
     loaded.policy = mergeInputs(loaded.policy, kind === "project" ? { project: policy } : policy);
     loaded.userOptions = { ...loaded.userOptions, ...userOptions };
     loaded.summarization = { ...loaded.summarization, ...summarization };
     loaded.upstreams = { ...loaded.upstreams, ...upstreams };
-    loaded.warnings.push(
-      ...atMost(
-        ignored.map((fault) => told(path, fault)),
-        loaded.tellsAll,
-      ),
-    );
+    if (dropped !== null) loaded.notes.push(told(path, dropped));
+    if (loaded.tellsAll) loaded.asked.push(...asked);
+    const lines = ignored.map((fault) => told(path, fault));
+    loaded.warnings.push(...(loaded.tellsAll ? lines : atMost(lines, MAX_TOLD)));
   } catch (error) {
     const faults: ConfigFault[] | null =
       error instanceof AggregateError ? error.errors : error instanceof ConfigFault ? [error] : null;
     // Nobody should lose an output because of a file, least of all one that came with a clone.
     if (kind === "project" || (loaded.lenient && !(loaded.isNamed && faults === null))) {
-      const [first, ...others] = atMost(
-        faults?.map((fault) => told(basename(path), fault)) ?? [messageOf(error)],
-        loaded.tellsAll,
-      );
-      const ignored = `${printable(path)} is ignored: ${first}`;
+      const lines = faults?.map((fault) => told(basename(path), fault)) ?? [messageOf(error)];
+      const [first, ...others] = loaded.tellsAll ? lines : atMost(lines, MAX_BROKEN, ": spillway config check");
       loaded.ignored.push({ kind, path });
-      loaded.warnings.push(...(loaded.tellsAll ? [ignored, ...others] : [[ignored, ...others].join("; ")]));
+      loaded.warnings.push(`${printable(path)} is ignored: ${first}`, ...others);
       return;
     }
     if (faults === null) throw error;
-    throw new SpillwayError("bad-config", atMost(faults.map((fault) => told(path, fault))).join("\n"));
+    throw new SpillwayError(
+      "bad-config",
+      atMost(
+        faults.map((fault) => told(path, fault)),
+        MAX_TOLD,
+      ).join("\n"),
+    );
   }
   loaded.warnings.push(...passedOver.map((other) => `${printable(other)} is not read: ${printable(path)} is`));
   loaded.sources.push({ kind, path, policy: loaded.policy });
@@ -200,6 +218,9 @@ interface Read {
   summarization: SummarizerConfig | undefined;
   upstreams: ConfigUpstreams | undefined;
   ignored: ConfigFault[];
+  /** Names the sections of another program's config. */
+  dropped: ConfigFault | null;
+  asked: FoundEntry[];
 }
 
 async function readPolicy(path: string, kind: "project" | "user", { home, lenient }: Loaded): Promise<Read> {
@@ -218,7 +239,6 @@ async function readPolicy(path: string, kind: "project" | "user", { home, lenien
     ]);
   const wrong: ConfigFault[] = [];
   const ignored = isProject ? trust.refuseUntrusted(root, strategies) : [];
-  if (dropped !== null) ignored.push(dropped);
   for (;;) {
     const { config, faults, unknown } = validateConfig(root);
     // A project's file may be written for a newer version than the one that reads it.
@@ -233,7 +253,16 @@ async function readPolicy(path: string, kind: "project" | "user", { home, lenien
     if (faults.length === 0 && wrong.length > 0) throw new AggregateError(inOrder([...wrong, ...ignored]));
     if (faults.length === 0) {
       const { summarization, upstreams } = config as { summarization?: SummarizerConfig; upstreams?: ConfigUpstreams };
-      return { policy: toPolicy(config), userOptions, summarization, upstreams, ignored: inOrder(ignored) };
+      const asked = isProject ? trust.findLimits(root) : [];
+      return {
+        policy: toPolicy(config),
+        userOptions,
+        summarization,
+        upstreams,
+        ignored: inOrder(ignored),
+        dropped,
+        asked,
+      };
     }
     const [first] = faults;
     // Taking one thing out can mend others, or show new ones. One wrong value is enough to ignore a project's file whole.
@@ -249,9 +278,9 @@ function inOrder(faults: ConfigFault[]): ConfigFault[] {
   return faults.toSorted((a, b) => a.at.line - b.at.line || a.at.column - b.at.column);
 }
 
-function atMost(lines: string[], isAll = false): string[] {
-  if (lines.length <= MAX_TOLD || isAll) return lines;
-  return [...lines.slice(0, MAX_TOLD), `... and ${lines.length - MAX_TOLD} more`];
+function atMost(lines: string[], most: number, more = ""): string[] {
+  if (lines.length <= most) return lines;
+  return [...lines.slice(0, most), `... and ${lines.length - most} more${more}`];
 }
 
 /**

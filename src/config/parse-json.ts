@@ -1,5 +1,13 @@
 import { parse, type ValueNode } from "@humanwhocodes/momoa";
-import { addEntry, ConfigFault, type ConfigNode, type Position, printable, TreeBounds } from "./config-node.ts";
+import {
+  addEntry,
+  ConfigFault,
+  type ConfigNode,
+  type Position,
+  printable,
+  printableLine,
+  TreeBounds,
+} from "./config-node.ts";
 
 /** Reads JSON5 (so JSON and JSON with comments too) into a tree with positions. */
 export function parseJson(text: string): ConfigNode {
@@ -29,7 +37,8 @@ function parseText(text: string): ValueNode {
   } catch (error) {
     if (error instanceof RangeError) throw new ConfigFault({ line: 1, column: 1 }, "nested too deeply");
     const { line = 1, column = 1, message } = error as { line?: number; column?: number; message: string };
-    throw new ConfigFault({ line, column }, tidy(message));
+    const at = { line, column };
+    throw new ConfigFault(at, `${tidy(message)}; the line is ${printableLine(text, at)}`);
   }
 }
 

@@ -1,5 +1,13 @@
 import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, visit } from "yaml";
-import { addEntry, ConfigFault, type ConfigNode, type Position, printable, TreeBounds } from "./config-node.ts";
+import {
+  addEntry,
+  ConfigFault,
+  type ConfigNode,
+  type Position,
+  printable,
+  printableLine,
+  TreeBounds,
+} from "./config-node.ts";
 
 /** Reads YAML 1.2 into a tree with positions. */
 export function parseYaml(text: string): ConfigNode {
@@ -13,11 +21,9 @@ export function parseYaml(text: string): ConfigNode {
   const fault = document.errors[0] ?? document.warnings[0];
   if (fault) {
     const at = positionAt(fault.pos[0]);
-    const line = text.split("\n", at.line).at(-1) ?? "";
-    throw new ConfigFault(
-      at,
-      readable(fault.message) + (/^\s*\*/.test(line) ? "; quote a key that begins with *" : ""),
-    );
+    const line = printableLine(text, at);
+    const hint = /^"\s*\*/.test(line) ? "; quote a key that begins with *" : "";
+    throw new ConfigFault(at, `${readable(fault.message)}${hint}; the line is ${line}`);
   }
 
   // The package searches the whole document for each alias; one walk finds them all.

@@ -116,7 +116,15 @@ export function refuseUntrusted(root: ConfigNode, strategies: readonly { name: s
   );
 }
 
-interface FoundEntry {
+/** The limits that a project's file names. */
+export function findLimits(root: ConfigNode): FoundEntry[] {
+  const paths = [["ceiling"], ...ROWS].flatMap((row) => LIMIT_NAMES.map((name) => [...row, name]));
+  const found = paths.flatMap((path) => findRefused(root, { path, why: "" }, []));
+  return found.toSorted((a, b) => a.at.line - b.at.line || a.at.column - b.at.column);
+}
+
+/** An entry of a file's tree, and where it stands. */
+export interface FoundEntry {
   at: Position;
   path: PathStep[];
   node: ConfigNode;

@@ -2,6 +2,7 @@ import type { ConfigSource } from "../../config/index.ts";
 import type { PolicyInput } from "../../contract/policy.ts";
 import { resolvePolicy } from "../../stages/policy/resolve-policy.ts";
 import { resolveToolPolicy } from "../../stages/policy/resolve-tool-policy.ts";
+import { grouped } from "../../values.ts";
 
 /** A value in force, and what set it. */
 export interface ConfigValue {
@@ -28,6 +29,21 @@ export function policyValues(sources: readonly ConfigSource[], tool?: string): C
     for (const [name, value] of now) if (values.get(name)?.value !== value) values.set(name, { name, value, from });
   }
   return [...values.values()];
+}
+
+/** A value as a config file takes it. */
+export function writtenInFile({ name, value }: ConfigValue): Pick<ConfigValue, "name" | "value"> {
+  // No file sets this one: it follows from where the limit of lines comes from.
+  if (name === "shortChars") return { name: "(whole up to)", value: `${grouped(Number(value))} chars` };
+  const key = name
+    .replace(/^(limits|lines|options)\./, "")
+    .replace(/\btriggerChars$/, "triggerThreshold")
+    .replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  if (!/Bytes$/.test(name) || !/^\d+$/.test(value)) return { name: key, value };
+  const bytes = Number(value);
+  const units = ["B", "KiB", "MiB", "GiB"];
+  const step = bytes === 0 ? 0 : units.findLastIndex((_unit, at) => bytes % 1024 ** at === 0);
+  return { name: key, value: `${bytes / 1024 ** step} ${units[step]}` };
 }
 
 function sharedPart(input: PolicyInput): object {

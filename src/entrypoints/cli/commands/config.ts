@@ -3,7 +3,7 @@ import { badInput } from "../../../errors.ts";
 import { type LoadedConfig, loadConfig } from "../../../index.ts";
 import { counted } from "../../../values.ts";
 import type { Command } from "../command.ts";
-import { type ConfigValue, policyValues, sourceText } from "../config-values.ts";
+import { type ConfigValue, policyValues, sourceText, writtenInFile } from "../config-values.ts";
 import { addScreenFlags, onScreen, type Screen, type ScreenFlags } from "../screen.ts";
 import { alignTable, cell } from "../table.ts";
 import { EXIT_BAD_INPUT, tell } from "../tell.ts";
@@ -26,10 +26,11 @@ export function addConfigCommand(program: Command): void {
     .argument("[file]", "a config file to read instead of those that would be read here");
   addScreenFlags(command)
     .option("--tool <name>", "with show: what holds for this tool")
-    .option("--json", "print one JSON object, { sources, problems } or { values, problems }")
+    .option("--json", "print one JSON object, { sources, problems, notes } or { values, problems }")
     .notes(`
-The exit code is 2 if anything is wrong. Other commands go on then: they say what is wrong, and leave it out. show says
-of each value where it comes from: a file, the environment, or the default. Flags of a command win over all of them.
+The exit code is 2 if anything is wrong. Other commands go on then: they say what is wrong, and leave it out. A note
+is no mistake: such as a project's limit that has no effect, since a tighter one holds. show says of each value where
+it comes from: a file, the environment, or the default. Flags of a command win over all of them.
 
 Examples:
   spillway config check
@@ -45,19 +46,26 @@ Examples:
     });
 }
 
-async function check({ sources, ignored, warnings: problems }: LoadedConfig, { json }: ConfigFlags): Promise<void> {
-  if (json) return writeJson({ sources: sources.map(({ kind, path }) => ({ kind, path })), problems });
+async function check(
+  { sources, ignored, warnings: problems, notes }: LoadedConfig,
+  { json }: ConfigFlags,
+): Promise<void> {
+  if (json) return writeJson({ sources: sources.map(({ kind, path }) => ({ kind, path })), problems, notes });
   const named = ({ kind, path }: (typeof ignored)[number]) => (path === null ? WHOSE[kind] : `${path}: ${WHOSE[kind]}`);
   const lines = [...ignored.map((file) => `${named(file)}, ignored`), ...sources.map(named)];
   await writeOut(`${(lines.length > 0 ? lines : ["no config file and no variable: the defaults hold"]).join("\n")}\n`);
   problems.forEach((problem) => tell(problem));
+  notes.forEach((note) => tell(`note: ${note}`));
   tell(problems.length === 0 ? "nothing is wrong" : counted(problems.length, "problem"));
 }
 
 async function show(loaded: LoadedConfig, { tool, json }: ConfigFlags, { paints }: Screen): Promise<void> {
   const values = [...(tool === undefined ? await placeValues(loaded) : []), ...policyValues(loaded.sources, tool)];
   if (json) return writeJson({ values, problems: loaded.warnings });
-  const rows = values.map(({ name, value, from }) => [name, cell(value, MAX_VALUE_CHARS), cell(from, MAX_VALUE_CHARS)]);
+  const rows = values.map((each) => {
+    const { name, value } = writtenInFile(each);
+    return [name, cell(value, MAX_VALUE_CHARS), cell(each.from, MAX_VALUE_CHARS)];
+  });
   const paint = (_text: string, row: number, column: number) =>
     row === 0 ? paints.bold : column === 2 && values[row - 1]?.from === "default" ? paints.dim : undefined;
   await writeOut(alignTable([["NAME", "VALUE", "FROM"], ...rows], new Set(), { paint }));
