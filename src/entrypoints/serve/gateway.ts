@@ -264,6 +264,8 @@ const LATE = new Set(["UND_ERR_CONNECT_TIMEOUT", "UND_ERR_HEADERS_TIMEOUT", "UND
 
 function upstreamFault(error: unknown, origin: string): Refusal {
   const { code = "" } = error as { code?: string };
-  if (LATE.has(code)) return new Refusal(504, "late", `${origin} did not answer in time`);
-  return new Refusal(502, "unreachable", `no answer came from ${origin}: ${messageOf(error)}`);
+  if (LATE.has(code)) return new Refusal(504, "late", `${origin} did not answer in time; send the request again`);
+  const next =
+    "see that it is up and reached from this machine, or name another address in serve's flags or your config";
+  return new Refusal(502, "unreachable", `no answer came from ${origin}: ${messageOf(error)}; ${next}`);
 }

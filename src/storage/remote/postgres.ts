@@ -366,12 +366,13 @@ function isRefused(error: unknown): boolean {
 function postgresFault(error: unknown, place: string): unknown {
   if (SpillwayError.is(error)) return error;
   const code = codeOf(error);
-  const fault = (name: "store-unavailable" | "store-full", what: string) =>
-    new SpillwayError(name, `${place} ${what}: ${messageOf(error)}`, { cause: error });
+  const fault = (name: "store-unavailable" | "store-full", what: string, next = "") =>
+    new SpillwayError(name, `${place} ${what}: ${messageOf(error)}${next}`, { cause: error });
   if (code.startsWith("28")) return fault("store-unavailable", "refuses the user or the password of its address");
   if (code === "3D000") return fault("store-unavailable", "has no such database; make it with createdb");
   if (code === "42501") return fault("store-unavailable", "does not let this user make or change our tables");
   if (/^53[12]/.test(code)) return fault("store-full", "has no room left");
-  if (isPassing(error)) return fault("store-unavailable", "cannot be reached");
+  if (isPassing(error))
+    return fault("store-unavailable", "cannot be reached", "; see that it is up and its address is right");
   return error;
 }
