@@ -347,5 +347,8 @@ it("spillway demo plays all of it offline, keeps nothing and ends", () => {
   expect(stdout).toMatch(/request-pruned .* 1 result was over the limits, and clamped/);
   expect(stdout).toMatch(/ of 2\.4 MiB became .*; \d{3},\d{3} tokens were saved/);
   expect(stdout).toContain("the model says: src/parser.ts:88");
-  expect(stdout).toMatch(/1 refused for size, all recovered/);
+  expect(stdout).toMatch(
+    /The agent sent 10 requests, and 12 reached the provider, whose .*:\n1 refused for size .* and 1 more after a recall/,
+  );
+  expect(stdout.match(/^the agent sent/gm)).toHaveLength(10);
 });

@@ -102,8 +102,10 @@ async function play(url: string, requests: readonly FakeRequest[]): Promise<void
   const messages: object[] = [{ role: "user", content: "Why does the build fail?" }];
   const tools = ["bash", "read_file"].map((name) => ({ name, input_schema: { type: "object" } }));
   let afterId = 0;
+  let sent = 0;
   for (;;) {
     const asked = JSON.stringify({ model: "demo", max_tokens: 1000, tools, messages });
+    sent += 1;
     const response = await fetch(`${url}/v1/messages`, {
       method: "POST",
       headers: { "content-type": "application/json", "x-spillway-session": "demo" },
@@ -137,7 +139,8 @@ async function play(url: string, requests: readonly FakeRequest[]): Promise<void
   const [all] = rows;
   const refused = requests.filter((request) => request.refused !== null).length;
   await writeOut(`
-${counted(requests.length, "request")} reached the provider, whose window has ${grouped(WINDOW_TOKENS)} tokens; ${refused} refused for size, all recovered.
+The agent sent ${counted(sent, "request")}, and ${requests.length} reached the provider, whose window has ${grouped(WINDOW_TOKENS)} tokens:
+${refused} refused for size and sent again, all recovered, and ${requests.length - sent - refused} more after a recall, which the gateway answers itself.
 ${counted(all?.calls ?? 0, "output")} of ${sizeText(all?.bytesIn ?? 0)} became ${sizeText(all?.bytesShown ?? 0)}; ${grouped(all?.tokensSaved ?? 0)} tokens were saved.
 `);
 }
