@@ -14,7 +14,7 @@ import { resolveModels, resolvePruning, resolveSummarization } from "./resolve-s
 export function resolvePolicy(...inputs: readonly (PolicyInput | ProfileName | undefined)[]): Policy {
   for (const input of inputs) if (typeof input === "object") checkKeys(input);
   const { project, ...given } = mergeInputs(
-    ...inputs.map((input) => (typeof input === "string" ? { profile: input } : input)),
+    ...inputs.map((input) => (typeof input === "string" ? { profile: checkProfile(input, "policy") } : input)),
   );
   const profile = checkProfile(given.profile ?? "balanced");
   const force = checkForce(given.force);
@@ -89,9 +89,10 @@ function resolveCeiling(given: Limits | undefined, project: Limits | undefined, 
   return smallerOf({ ...files, ...forced }, { maxBytes: ceilingBytes.ceiling });
 }
 
-function checkProfile(profile: unknown): ProfileName {
+function checkProfile(profile: unknown, where: "profile" | "policy" = "profile"): ProfileName {
   if (typeof profile === "string" && Object.hasOwn(PROFILES, profile)) return profile as ProfileName;
-  throw new SpillwayError("bad-policy", `profile must be ${PROFILE_NAMES}; got ${describeValue(profile)}`);
+  const what = where === "profile" ? where : "a policy that is a text names a profile, which";
+  throw new SpillwayError("bad-policy", `${what} must be ${PROFILE_NAMES}; got ${describeValue(profile)}`);
 }
 
 // A default row names no tool, so it cannot raise the ceiling "by name".

@@ -285,6 +285,12 @@ describe("uniform", () => {
   });
 });
 
+it("a policy that is a text and no profile's name is told so in the words of the glossary", () => {
+  expect(() => resolvePolicy("frugle" as never)).toThrow(
+    'a policy that is a text names a profile, which must be balanced, frugal, uniform or off; got "frugle"',
+  );
+});
+
 it("sections of pruning are merged field by field, and what no input says is as usual", () => {
   const { softTrim, hardClear, tools, batch } = resolvePolicy(
     {
