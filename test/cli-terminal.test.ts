@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { STRATEGIES } from "../src/entrypoints/cli/flags.ts";
 import { strategies } from "../src/stages/clamp/strategies/index.ts";
+import { PROFILES } from "../src/stages/policy/profiles.ts";
 
 const CLI = new URL("../dist/cli.cjs", import.meta.url).pathname;
 const folder = mkdtempSync(join(tmpdir(), "spillway-terminal-"));
@@ -244,6 +245,28 @@ it("explain says why a saved output is cut as it is, under the limits of now", (
   expect(piped("explain", "aaaaaaa")).toMatchObject({ status: 2, stdout: "" });
 });
 
+it("explain breaks its first line between words, and writes lines as recall takes them", () => {
+  const wide = onTerminal("$S explain last --color never --max-lines 20", { columns: 200 });
+  const narrow = onTerminal("$S explain last --color never --max-lines 20", { columns: 40 });
+  const [first = "", second = ""] = narrow.split("\n");
+  expect(first.length).toBeLessThanOrEqual(40);
+  expect(`${first} ${second}`).toBe(wide.split("\n")[0]?.slice(0, first.length + 1 + second.length));
+  piped("run", "-q", "--session", "many", "--max-lines", "20", "--", "seq", "1", "6000");
+  const explained = piped("explain", "last", "--max-lines", "20").stdout;
+  expect(explained).toMatch(/^[a-z2-7]{12} of run_command: .*6,000 lines/);
+  expect(explained).toMatch(/lines \d+-6000: it is the end/);
+  expect(piped("recall", "last", "--lines", "4321-4323").stdout).toMatch(/\n\[lines 4321-4323 of 6,000\]\n$/);
+  expect(JSON.parse(piped("recall", "last", "--lines", "4321-4323", "--json").stdout).note).toContain(" of 6000]");
+  piped("rm", "last");
+});
+
+it.each(["show", "recall", "explain", "rm", "search"])("%s suggests last where it is mistyped", (command) => {
+  const { status, stderr } = piped(command, "lats", ...(command === "search" ? ["x"] : []));
+  expect(stderr).toMatch(/^spillway: "lats" is no artifact's id: .*\. Did you mean last\?\n$/);
+  expect(status).toBe(2);
+  expect(piped("show", "nothing").stderr).not.toContain("Did you mean");
+});
+
 it("last stands for an id in every command that takes one", () => {
   piped("run", "-q", "--raw", "--", "seq", "1", "70");
   for (const args of [
@@ -344,6 +367,12 @@ describe("completions", () => {
     ])
       expect(stdout).toContain(words);
     expect(stdout).not.toMatch(/^[.'](?!TH |SH |SS |B |BR |I |TP$|PP$|nf$|fi$)/m);
+  });
+
+  it("the suggested profiles are all that there are", () => {
+    const [, line = ""] = /--profile <name> +(.*(?:\n {10,}.*)*)/.exec(piped("clamp", "--help").stdout) ?? [];
+    for (const name of Object.keys(PROFILES)) expect(line).toContain(name);
+    expect(piped("completion", "bash").stdout).toContain("uniform");
   });
 
   it("the suggested strategies are all that there are", () => {

@@ -27,7 +27,7 @@ export interface PolicyFlags {
 /** The names of all strategies, `auto` first. They are written here so that help does not load them. */
 export const STRATEGIES = "auto signal json table diff matches listing sections outline head tail head-tail".split(" ");
 
-const PROFILES = ["balanced", "frugal", "off"];
+const PROFILES = ["balanced", "frugal", "uniform", "off"];
 
 /** Adds them to a command. */
 export function addPolicyFlags(command: Command): Command {
@@ -47,7 +47,11 @@ export function addPolicyFlags(command: Command): Command {
     .option("--fold", "drop terminal codes and repeats if the output is over a limit")
     .option("--no-fold", "keep terminal codes and repeats")
     .addOption(
-      new SuggestingOption("--profile <name>", "built-in numbers: balanced (default), frugal or off", PROFILES),
+      new SuggestingOption(
+        "--profile <name>",
+        "built-in numbers: balanced (default), frugal, uniform or off",
+        PROFILES,
+      ),
     )
     .option("--config <file>", "read this config file and no other");
 }
@@ -111,7 +115,7 @@ export function readShare(flag: string): (text: string) => number {
 export function readWindow(text: string): number {
   const tokens = wholeNumber("--window")(text);
   if (tokens >= 1) return tokens;
-  throw new InvalidArgumentError("--window takes a whole number of 1 or more, such as 64000.");
+  throw new InvalidArgumentError("--window 0 has room for nothing: give 1 or more");
 }
 
 /** Reads a flag's whole number of 0 or more; with `signed` also a negative one. */

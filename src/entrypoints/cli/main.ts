@@ -1,6 +1,6 @@
 import { CommanderError } from "commander";
 import { Command } from "./command.ts";
-import { onScreen } from "./screen.ts";
+import { onScreen, wrapped } from "./screen.ts";
 import { tellFault } from "./tell.ts";
 import { VERSION } from "./version.ts";
 import { endLine, writeOut } from "./write-out.ts";
@@ -88,22 +88,4 @@ export async function main(): Promise<void> {
     await onScreen({ pager }, ({ width }) => writeOut(width === null ? answer : wrapped(answer, width)));
   }
   endLine();
-}
-
-/** Breaks lines that are too wide for the screen between words. Commander does so only for what it writes itself. */
-function wrapped(text: string, width: number): string {
-  return text
-    .split("\n")
-    .map((line) => {
-      const indent = /^ */.exec(line)?.[0] ?? "";
-      const rows = [""];
-      for (const word of line.length <= width ? [line] : line.split(/(?<=\S) /)) {
-        const row = rows.at(-1) ?? "";
-        if (row === "") rows[rows.length - 1] = word;
-        else if (row.length + 1 + word.length <= width) rows[rows.length - 1] = `${row} ${word}`;
-        else rows.push(indent + word);
-      }
-      return rows.join("\n");
-    })
-    .join("\n");
 }

@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { InvalidArgumentError } from "commander";
 import type { UserOptions } from "../../config/index.ts";
 import type { ByteRange, Retention, Store } from "../../contract/store.ts";
-import { badInput, SpillwayError } from "../../errors.ts";
+import { badInput, nearestName, SpillwayError } from "../../errors.ts";
 import type { Access } from "../../stages/mark/access.ts";
 import { definedOnly } from "../../stages/policy/check-row.ts";
 import type { Local, OpenLocalOptions, ReadableLocal } from "../../storage/local/open-local.ts";
@@ -209,7 +209,10 @@ export async function resolveId(place: Pick<ReadPlace, "store" | "dir" | "scope"
     throw badInput(`${name} begins several ids: ${found.join(", ")}; type more of it`);
   }
   if (!/^[a-z2-7]{6,12}$/.test(wanted)) {
-    throw badInput(`${name} is no artifact's id: those have 12 letters a-z and digits 2-7, and 6 of them may do`);
+    const meant = nearestName(wanted, [LAST]) === undefined ? "" : `. Did you mean ${LAST}?`;
+    throw badInput(
+      `${name} is no artifact's id: those have 12 letters a-z and digits 2-7, and 6 of them may do${meant}`,
+    );
   }
   const where = "it was removed, or is in another --dir or --scope";
   throw unknownArtifact(

@@ -109,3 +109,21 @@ export async function onScreen<T>(flags: ScreenFlags, write: (screen: Screen) =>
     await pager.end();
   }
 }
+
+/** Breaks lines that are too wide for the screen between words. Commander does so only for what it writes itself. */
+export function wrapped(text: string, width: number): string {
+  return text
+    .split("\n")
+    .map((line) => {
+      const indent = /^ */.exec(line)?.[0] ?? "";
+      const rows = [""];
+      for (const word of line.length <= width ? [line] : line.split(/(?<=\S) /)) {
+        const row = rows.at(-1) ?? "";
+        if (row === "") rows[rows.length - 1] = word;
+        else if (row.length + 1 + word.length <= width) rows[rows.length - 1] = `${row} ${word}`;
+        else rows.push(indent + word);
+      }
+      return rows.join("\n");
+    })
+    .join("\n");
+}

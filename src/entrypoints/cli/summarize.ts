@@ -60,8 +60,9 @@ export function explainText(blocks: readonly ExplainedBlock[], { dim, green }: P
     .map((block) => {
       const { fromLine, toLine, shown, kind, line, lineNumber } = block;
       const isNamed = shown && fromLine < toLine && lineNumber !== undefined && !["start", "end"].includes(kind);
-      const lines = fromLine === toLine ? `line ${grouped(fromLine)}` : `lines ${grouped(fromLine)}-${grouped(toLine)}`;
-      const where = `${lines}${isNamed ? `, for line ${grouped(lineNumber)}` : ""}`;
+      // As recall takes them.
+      const lines = fromLine === toLine ? `line ${fromLine}` : `lines ${fromLine}-${toLine}`;
+      const where = `${lines}${isNamed ? `, for line ${lineNumber}` : ""}`;
       const what = shown ? green("kept   ") : dim("omitted");
       return `${what} ${where}: ${whyOf(block)}\n${line === "" ? "" : `          ${dim(line)}\n`}`;
     })

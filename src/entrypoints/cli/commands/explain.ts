@@ -13,7 +13,7 @@ import {
   type PolicyFlags,
 } from "../flags.ts";
 import { addPlaceFlag, type PlaceFlags, type ReadPlace, readArtifact, readPlace, resolveId } from "../open-place.ts";
-import { addScreenFlags, onScreen, type Paints, type ScreenFlags } from "../screen.ts";
+import { addScreenFlags, onScreen, type Screen, type ScreenFlags, wrapped } from "../screen.ts";
 import { watched } from "../status-line.ts";
 import { explainText } from "../summarize.ts";
 import { writeJson, writeOut } from "../write-out.ts";
@@ -39,11 +39,11 @@ Examples:
   spillway explain last
   spillway explain k3v7q2 --max-lines 50 --strategy signal`)
     .action((id: string, flags: ExplainFlags) =>
-      onScreen(flags, ({ paints }) => readPlace(flags, (place) => explain(place, id, flags, paints))),
+      onScreen(flags, (screen) => readPlace(flags, (place) => explain(place, id, flags, screen))),
     );
 }
 
-async function explain(place: ReadPlace, typed: string, flags: ExplainFlags, paints: Paints): Promise<void> {
+async function explain(place: ReadPlace, typed: string, flags: ExplainFlags, { paints, width }: Screen): Promise<void> {
   const { policy } = await optionsFromFlags(flags, { warn: () => {} });
   const artifact = await place.store.find(await resolveId(place, typed), place.scope);
   if (artifact === null) throw new SpillwayError("unknown-artifact", `${typed} was removed just now`);
@@ -62,10 +62,9 @@ async function explain(place: ReadPlace, typed: string, flags: ExplainFlags, pai
   const { strategy, total, shown, cutBy, explained = [] } = receipt;
   const size = `${counted(total.lines, "line")}, ${sizeText(total.bytes)}`;
   const kept = `${counted(shown.lines, "line")}, ${sizeText(shown.bytes)}`;
-  await writeOut(
-    cutBy === null
-      ? `${paints.bold(id)} of ${tool}: all of it is shown, ${size}\n`
-      : `${paints.bold(id)} of ${tool}: cut by ${cutBy} with strategy ${strategy}, ${size} -> ${kept}\n`,
-  );
+  const became =
+    cutBy === null ? `all of it is shown, ${size}` : `cut by ${cutBy} with strategy ${strategy}, ${size} -> ${kept}`;
+  const line = `${id} of ${tool}: ${became}\n`;
+  await writeOut((width === null ? line : wrapped(line, width)).replace(id, paints.bold));
   await writeOut(explainText(explained, paints));
 }

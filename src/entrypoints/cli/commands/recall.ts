@@ -5,7 +5,7 @@ import { createSpillway } from "../../../index.ts";
 import type { RecallWant } from "../../../recall/index.ts";
 import { definedOnly } from "../../../stages/policy/check-row.ts";
 import { NUMBERS } from "../../../stages/policy/defaults.ts";
-import { counted } from "../../../values.ts";
+import { counted, grouped } from "../../../values.ts";
 import type { Command } from "../command.ts";
 import { wholeNumber } from "../flags.ts";
 import { addPlaceFlag, type PlaceFlags, type ReadPlace, readArtifact, readPlace, resolveId } from "../open-place.ts";
@@ -71,7 +71,9 @@ async function recallPart(place: ReadPlace, typed: string, flags: RecallFlags, p
   }
   const page = await spillway.recall(id, wants[0], { reads: readsHere() });
   const { recallText } = await import("../../../recall/index.ts");
-  const note = page.note.replace(/; next: (line|byte)s? ([\d-]+)\]$/, "; next: --$1s $2]");
+  const note = page.note
+    .replace(/; next: (line|byte)s? ([\d-]+)\]$/, "; next: --$1s $2]")
+    .replaceAll(/(?<= of )\d+/g, (total) => grouped(Number(total)));
   if (flags.json) return writeJson(page);
   // Only the note is ours: the artifact may have lines that look like it.
   const text = recallText({ ...page, note });
