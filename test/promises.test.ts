@@ -1,5 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { memoryStore } from "../dist/extend.js";
+import { createSpillway } from "../dist/index.js";
 import { clampText } from "../dist/stages.js";
+import { checkBlocks } from "./promises/blocks.mjs";
 import { DOORS, tryDoor } from "./promises/doors.mjs";
 import { checkText, Findings } from "./promises/promises.mjs";
 
@@ -84,6 +87,38 @@ describe("the checker notices", () => {
       expect(changed).not.toBe(shown.text);
       expect(findings({ ...shown, text: changed }, of)).not.toEqual([]);
     }
+  });
+
+  it("a page in a block whose text is shown falsely, though a tool's call names the artifact of that text", async () => {
+    const rows = Array.from({ length: 300 }, (_, n) => `<p>row ${n} of a page that is long.</p>`).join("\n");
+    const blocks = [{ type: "text", text: `<!DOCTYPE html>\n<html><body>\n${rows}\n</body></html>\n` }];
+    // So much room that the marker is a call of a tool and no short one.
+    const limits = { maxBytes: 2900 };
+    const store = memoryStore({ maxBytes: 1e6 });
+    const reader = { by: "tool", recall: "recall", search: "search" } as const;
+    const spillway = await createSpillway({ store, ledger: null, env: {}, redact: "off", reader });
+    const find = async (change: (text: string) => string) => {
+      const found = new Findings();
+      const admit = async (output: object) => {
+        const { text, receipt } = await spillway.admit({ tool: "give", limits, fold: true, output });
+        const shown = change(text);
+        const bytes = Buffer.byteLength(shown);
+        const size = { bytes, chars: shown.length, lines: shown.split("\n").length };
+        const content = [{ type: "text", text: shown }];
+        return {
+          output: { ...output, content },
+          text: shown,
+          receipt: { ...receipt, shown: { ...receipt.shown, ...size } },
+        };
+      };
+      const read = (id: string) => store.read(id, "local", { from: 0, to: Number.MAX_SAFE_INTEGER }).then(Buffer.from);
+      const about = { blocks, limits, strategy: "auto", fold: true, exitCode: null, seed: 0 };
+      await checkBlocks(about, admit, read, found);
+      return found.list;
+    };
+    expect(await find((text) => text)).toEqual([]);
+    expect(await find((text) => text.replace(/^row 1 /m, "row 7 "))).not.toEqual([]);
+    expect(await find((text) => text.replace(/lines (\d+)-/, (_, n) => `lines ${Number(n) + 1}-`))).not.toEqual([]);
   });
 
   it.each<[string, object]>([

@@ -71,10 +71,9 @@ export async function checkBlocks(given, admit, read, found) {
     const exitCode = index === last ? given.exitCode : null;
     if (isClosing(one, shown[index], exitCode)) continue;
     const cuts = receipt.cuts.filter(({ block }) => block === index || (block === undefined && came.length === 1));
-    const page = pageOf(one, shown[index]);
-    const saved = page === null ? Buffer.from(one) : await read(page.artifact);
-    // The page itself is named where all of its text is shown.
-    if (saved.equals(Buffer.from(one)) && SHOWN_AS_TEXT.test(shown[index])) {
+    const page = await pageOf(one, shown[index], read);
+    // A page of which all is shown, or whose text had no room to be named.
+    if (page !== null && page.text === null && SHOWN_AS_TEXT.test(shown[index])) {
       found.that(
         isTextOf(one, shown[index]),
         "blocks: true text (page)",
@@ -82,6 +81,13 @@ export async function checkBlocks(given, admit, read, found) {
       );
       continue;
     }
+    const saved = page?.text ?? Buffer.from(one);
+    if (page !== null && page.text !== null)
+      found.that(
+        isTextOf(one, saved.toString()),
+        "blocks: true text (page)",
+        `block ${index}: the artifact of its text is not its text: ${saved.toString().slice(0, 200)}`,
+      );
     const source = new Source(saved);
     const read1 = readShown(shown[index], source, {
       cuts,
@@ -126,11 +132,22 @@ const strategyIn = ({ strategy }, shown) =>
     ? "json"
     : strategy;
 
-/** A block that is a web page may be shown as text; then its lines are those of the artifact that the marker names. */
-function pageOf(came, shown) {
-  if (!/^\s*<(?:!doctype|html)/i.test(came)) return null;
-  const artifact = /artifact ([a-z2-7]{12})/.exec(shown)?.[1];
-  return artifact === undefined ? null : { artifact };
+/** How a model reads an artifact: by its id as a shell takes it, or in a call of a tool. */
+const NAMED = /(?:artifact |"id":")([a-z2-7]{12})/g;
+
+const isPage = (came, shown) => /^\s*<(?:!doctype|html)/i.test(came) && shown.search(NAMED) >= 0;
+
+/**
+ * A block that is a web page may be shown as text; then its lines are those of the artifact that a marker names. The page
+ * itself may be named too. Null if this is no such block.
+ */
+async function pageOf(came, shown, read) {
+  if (!isPage(came, shown)) return null;
+  for (const [, id] of shown.matchAll(NAMED)) {
+    const text = await read(id);
+    if (!text.equals(Buffer.from(came))) return { text };
+  }
+  return { text: null };
 }
 
 /** Stands in a page's text where there is no room to name the artifact of that text. */
@@ -140,7 +157,11 @@ const GAP = /^\[\.\.\. [\d,]+ lines? cut \.\.\.\]$/m;
 function isTextOf(page, shown) {
   const text = page.replaceAll(/<(style|script)[^]*?<\/\1>|<[^>]*>/g, " ").replaceAll("&amp;", "&");
   const wordsOf = (words) => (words.match(/[^\s#]+/g) ?? []).join(" ");
-  const [first, ...others] = shown.slice(0, shown.search(SHOWN_AS_TEXT)).split(GAP).map(wordsOf);
+  const end = shown.search(SHOWN_AS_TEXT);
+  const [first, ...others] = shown
+    .slice(0, end < 0 ? undefined : end)
+    .split(GAP)
+    .map(wordsOf);
   let rest = wordsOf(text);
   if (others.length === 0) return first === rest;
   return [first, ...others].every((part) => {
@@ -207,8 +228,7 @@ async function checkKept(came, shown, receipt, read, found) {
   for (const id of ids) kept.add(sha256(await read(id)));
   if (receipt.original !== undefined) kept.add(sha256(await read(receipt.original)));
   for (const [index, one] of came.entries()) {
-    const isCut =
-      one !== shown[index] && !isClosing(one, shown[index], receipt.exitCode) && pageOf(one, shown[index]) === null;
+    const isCut = one !== shown[index] && !isClosing(one, shown[index], receipt.exitCode) && !isPage(one, shown[index]);
     if (isCut && one !== "")
       found.that(
         kept.has(sha256(Buffer.from(one))),

@@ -272,7 +272,7 @@ export async function throughMcp(case_, place) {
     place.read,
     found,
   );
-  return found.list;
+  return found.list.map((finding) => ({ ...finding, given }));
 }
 
 /** The door `tools`: a command that a model runs, and a file that it reads. */
@@ -288,7 +288,7 @@ export async function throughTools(case_, place) {
   const text = ran.content?.[0]?.text;
   if (typeof text !== "string" || receipt === undefined) {
     found.add("never in the way", JSON.stringify(ran).slice(0, 300));
-    return found.list;
+    return found.list.map((finding) => ({ ...finding, given }));
   }
   const request = { tool: "run_command", exitCode: given.exitCode, session: "s1" };
   await checkDoor(given, { text, receipt }, found, place, { spillway: place.byTool, request });
@@ -309,5 +309,5 @@ export async function throughTools(case_, place) {
   const { maxBytes = 8, maxChars = 8, maxLines = 1, maxTokens = 3 } = given.limits;
   if (given.bytes.length > 0 && maxBytes >= 8 && maxChars >= 8 && maxLines >= 1 && maxTokens >= 3)
     found.that(read !== "", "never empty", "read_file gave nothing");
-  return found.list;
+  return found.list.map((finding) => ({ ...finding, given }));
 }

@@ -21,8 +21,8 @@ export async function tryDoor(name, { seed, cases, onProgress = () => {}, onBrok
     for (let index = 0; index < cases; index++) {
       const given = makeCase(seed + index, { blocks });
       for (const finding of await attempt(through, given, place)) {
-        broken.push({ ...finding, given });
-        await onBroken({ ...finding, given });
+        broken.push({ given, ...finding });
+        await onBroken({ given, ...finding });
       }
       onProgress(index + 1, broken.length);
     }

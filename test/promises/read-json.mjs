@@ -95,7 +95,8 @@ function withoutRows(shown, original, path, notes, problems) {
   if (note !== notes.rows || note === original[0]) return shown;
   return elements.map((element, index) => {
     if (!Array.isArray(element)) return element;
-    if (element.length !== keys.length) problems.push(`${path}[${index}] has ${element.length} of ${keys.length} values`);
+    if (element.length !== keys.length)
+      problems.push(`${path}[${index}] has ${element.length} of ${keys.length} values`);
     return Object.fromEntries(keys.map((key, at) => [key, element[at]]));
   });
 }
