@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
+import { clampText } from "../src/admit/clamp-text.ts";
 import { startRelay } from "../src/entrypoints/mcp/relay.ts";
 import { createSpillway, type Spillway } from "../src/index.ts";
 import type { Access, SavedCopy } from "../src/stages/mark/access.ts";
@@ -316,6 +317,7 @@ const DOORS: Record<string, (text: string) => Promise<string>> = {
   "text with an exit code": async (text) => (await (await open()).admit({ output: text, limits, exitCode: 1 })).text,
   "the strategy head": async (text) =>
     (await (await open()).admit({ output: text, limits, strategy: "head", exitCode: 1 })).text,
+  "the strategy head without a store": async (text) => clampText(text, limits, { strategy: "head", exitCode: 1 }).text,
   stream: async (text) => (await (await open()).admit({ output: inPieces(text), limits })).text,
   error: async (text) => (await (await open()).admit({ output: new Error(text), limits })).text,
   blocks: async (text) => (await (await open()).admit({ output: { content: [{ type: "text", text }] }, limits })).text,

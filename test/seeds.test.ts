@@ -17,14 +17,15 @@ describe("seed 000, the hard clamp", () => {
 
   it("over the byte limit: the longest start that fits, then the suffix", () => {
     const { text, receipt } = hardClamp("x".repeat(60_000));
-    expect(text).toBe(`${"x".repeat(51_200 - suffix.length - 2)}\n\n${suffix}`);
+    const header = "[Start of line 1 of 1]\n";
+    expect(text).toBe(`${header}${"x".repeat(51_200 - header.length - suffix.length - 2)}\n\n${suffix}`);
     expect(receipt).toMatchObject({ cutBy: "bytes", shown: { bytes: 51_200 } });
   });
 
-  it("over the line limit", () => {
+  it("over the line limit: how many lines there are is said without a store too", () => {
     const { text, receipt } = hardClamp("short\n".repeat(3000));
-    expect(text).toBe(`${"short\n".repeat(1998)}\n${suffix}`);
-    expect(receipt).toMatchObject({ cutBy: "lines", shown: { lines: 2000 }, omitted: { lines: 1002 } });
+    expect(text).toBe(`[First 1,997 lines of 3,000]\n${"short\n".repeat(1997)}\n${suffix}`);
+    expect(receipt).toMatchObject({ cutBy: "lines", shown: { lines: 2000 }, omitted: { lines: 1003 } });
   });
 
   it("both limits hit: what binds is told", () => {

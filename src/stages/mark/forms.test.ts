@@ -118,7 +118,8 @@ describe("forms of a marked text, the one that says most first", () => {
     `);
     expect(write(open, { style: "suffix" })[0]).toBe(write(start, { style: "suffix" })[0]);
     expect(write(open, { style: "suffix", savedCopy: unsaved })[0]).toMatchInlineSnapshot(`
-      "first
+      "[First 1 line of 10]
+      first
 
       [tool output truncated: exceeded 9 lines; request smaller chunks (offset/limit) or specific sections]
       [exit code 1]"

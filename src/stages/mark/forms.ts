@@ -135,24 +135,30 @@ function bareForm(request: MarkRequest, measure: Measure, tag: string): Form {
 
 function suffixForm(request: MarkRequest, measure: Measure, tag: string): Form {
   const { savedCopy, limits, closing } = request;
-  // Where the rest can be read, the reader is told from which line on.
-  const suffix = (first: string) => [
-    withTag(truncatedSuffix(limits), tag),
-    ...(savedCopy.id === null ? [] : [`${first.slice(0, -1)}. ${accessText(savedCopy)}${tag}]`]),
-    ...closing,
-  ];
+  const isKept = savedCopy.id !== null;
+  // Where the kept start ends is said with the way to the rest; if there is no such way, before the start.
+  const around = (first: (tag: string) => string) => ({
+    before: isKept ? [] : [first(tag)],
+    after: [
+      withTag(truncatedSuffix(limits), tag),
+      ...(isKept ? [`${first("").slice(0, -1)}. ${accessText(savedCopy)}${tag}]`] : []),
+      ...closing,
+    ],
+  });
   return {
-    room: (total) => ({
-      fixed: measureLines(["", ...suffix(largest(firstLines, total, ""))], measure),
-      gap: nothing(),
-    }),
+    room(total) {
+      const { before, after } = around((tag) => largest(firstLines, total, tag));
+      return { fixed: measureLines([...before, "", ...after], measure), gap: nothing() };
+    },
     write(cut) {
       if (cut.omitted.bytes === 0)
         return joinLines([...withGaps(cut, () => ""), footerLine(cut, request, tag), ...closing]);
       const pieces = cut.parts.filter(isPiece);
-      const text = joinLines(pieces.map((piece) => piece.text));
-      const first = pieces[0] === undefined ? notShown(cut.total, null) : firstLines(pieces[0], cut.total, "");
-      return joinLines([text.endsWith("\n") ? `${text}\n` : `${text}\n\n`, ...suffix(first)]);
+      const { before, after } = around((tag) =>
+        pieces[0] === undefined ? notShown(cut.total, null) : firstLines(pieces[0], cut.total, tag),
+      );
+      const text = joinLines([...before, ...pieces.map((piece) => piece.text)]);
+      return joinLines([text.endsWith("\n") ? `${text}\n` : `${text}\n\n`, ...after]);
     },
   };
 }
