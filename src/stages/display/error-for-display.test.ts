@@ -37,6 +37,21 @@ describe("errorForDisplay", () => {
     [{ isError: true, content: [{ type: "text", text: "[Last 2 lines of 90]\nlate\n[exit code 1]" }] }, "late"],
     [new Error("[Start of line 1 of 1]\nlong message"), "long message"],
     ["[no output]\n[exit code 1]", "[no output]"],
+    [
+      { content: [{ type: "text", text: "ENOENT: no such file" }], details: { error: "[cut]" } },
+      "ENOENT: no such file",
+    ],
+    [
+      {
+        content: [
+          { type: "text", text: "[exit code 1]" },
+          { type: "text", text: "late" },
+        ],
+      },
+      "late",
+    ],
+    [{ content: [{ type: "text", text: "[exit code 1]" }], details: { error: "[cut]" } }, "[cut]"],
+    [new Error("[cut]", { cause: new Error("the cause") }), "the cause"],
     ["[ERR_BAD_ARG] not ours\nmore", "[ERR_BAD_ARG] not ours"],
     [42, "42"],
     [7n, "7"],

@@ -14,36 +14,42 @@ const MAX_ELEMENTS = 16;
 const MAX_MARKERS = 16;
 /** What tells a marker stands at its start. */
 const MAX_MARKER_CHARS = 100;
+/** A line from its first character that shows. */
+const LINE = /[^\s\u2028\u2029][^\r\n\u2028\u2029]*/g;
 /** A longer text is not parsed as JSON. */
 const MAX_JSON_CHARS: number = NUMBERS.displayTextChars.default;
 
 /**
- * Returns the first line of an error's message, at most 400 characters and never empty. Markers of ours are passed over.
+ * Returns the first line of an error's message, at most 400 characters and never empty. Markers of ours are passed over if
+ * anything else tells of the error.
  * Takes what was thrown (an Error, a text, anything) or a result that reports an error. In a result it looks for the `message`, `error` or
  * `reason` of its `details`, then for its own, then for its first text.
  */
 export function errorForDisplay(error: unknown): string {
   try {
-    return messageOf(error, 0) ?? UNKNOWN;
+    return messageOf(error, ownLine) ?? messageOf(error, anyLine) ?? UNKNOWN;
   } catch {
     return UNKNOWN;
   }
 }
 
-function messageOf(error: unknown, level: number): string | null {
+/** Gives the line of a text that is shown; null if it has none. */
+type Line = (text: string) => string | null;
+
+function messageOf(error: unknown, line: Line, level = 0): string | null {
   if (error === null || error === undefined || typeof error === "function" || level > MAX_LEVELS) return null;
-  if (typeof error !== "object") return firstLine(typeof error === "string" ? error : primitiveText(error));
-  if (Array.isArray(error)) return firstOf(error, level);
-  const field = (name: string) => messageOf(fieldOf(error, name), level + 1);
+  if (typeof error !== "object") return line(typeof error === "string" ? error : primitiveText(error));
+  if (Array.isArray(error)) return firstOf(error, line, level);
+  const field = (name: string) => messageOf(fieldOf(error, name), line, level + 1);
   if (error instanceof Error) {
-    return field("message") ?? field("errors") ?? field("cause") ?? nameOf(error);
+    return field("message") ?? field("errors") ?? field("cause") ?? nameOf(error, line);
   }
   const own = () => field("message") ?? field("error") ?? field("reason");
   const details = fieldOf(error, "details");
-  const detailed = () => (isObject(details) ? messageOf(details, level + 1) : null);
+  const detailed = () => (isObject(details) ? messageOf(details, line, level + 1) : null);
   // In a result, `details` is what the tool itself says. Elsewhere it only adds to the message.
-  if (fieldOf(error, "content") !== undefined) return detailed() ?? own() ?? contentMessage(error, level);
-  return own() ?? contentMessage(error, level) ?? detailed();
+  if (fieldOf(error, "content") !== undefined) return detailed() ?? own() ?? contentMessage(error, line, level);
+  return own() ?? contentMessage(error, line, level) ?? detailed();
 }
 
 /** Returns undefined if reading the field throws. */
@@ -63,45 +69,46 @@ function primitiveText(value: unknown): string {
   return typeof value === "bigint" ? String(BigInt.asIntN(1024, value)) : String(value);
 }
 
-function firstOf(list: readonly unknown[], level: number): string | null {
+function firstOf(list: readonly unknown[], line: Line, level: number): string | null {
   for (let index = 0; index < Math.min(list.length, MAX_ELEMENTS); index++) {
-    const message = messageOf(readField(list, index), level + 1);
+    const message = messageOf(readField(list, index), line, level + 1);
     if (message !== null) return message;
   }
   return null;
 }
 
 /** If the message is empty, the name of the error still says something, unless it is just "Error". */
-function nameOf(error: Error): string | null {
+function nameOf(error: Error, line: Line): string | null {
   const name = fieldOf(error, "name");
-  return typeof name === "string" && name !== "Error" ? firstLine(name) : null;
+  return typeof name === "string" && name !== "Error" ? line(name) : null;
 }
 
-function contentMessage(result: object, level: number): string | null {
+function contentMessage(result: object, line: Line, level: number): string | null {
   const content = fieldOf(result, "content") ?? fieldOf(result, "text");
-  if (typeof content !== "string") return messageOf(content, level + 1);
-  return jsonMessage(content, level) ?? firstLine(content);
+  if (typeof content !== "string") return messageOf(content, line, level + 1);
+  return jsonMessage(content, line, level) ?? line(content);
 }
 
 /** Tools often wrap their message in a JSON object. */
-function jsonMessage(text: string, level: number): string | null {
+function jsonMessage(text: string, line: Line, level: number): string | null {
   if (text.length > MAX_JSON_CHARS || !/^\s*\{/.test(text)) return null;
   try {
-    return messageOf(JSON.parse(text), level + 1);
+    return messageOf(JSON.parse(text), line, level + 1);
   } catch {
     return null;
   }
 }
 
-/** Returns the first line that is the tool's own, or the first of ours if there is no other. */
-function firstLine(text: string): string | null {
-  let ours: string | null = null;
+/** The first line that is the tool's own. */
+function ownLine(text: string): string | null {
   let left = MAX_MARKERS;
-  for (const [line] of text.matchAll(/[^\s\u2028\u2029][^\r\n\u2028\u2029]*/g)) {
-    if (!isMarker(line) || left-- === 0) return shortened(line);
-    ours ??= shortened(line);
-  }
-  return ours;
+  for (const [line] of text.matchAll(LINE)) if (!isMarker(line) || left-- === 0) return shortened(line);
+  return null;
+}
+
+function anyLine(text: string): string | null {
+  const [first] = text.matchAll(LINE);
+  return first === undefined ? null : shortened(first[0]);
 }
 
 /** True for a line of ours: a header, a gap, an exit line. A marker on a line of its own is all of it. */
