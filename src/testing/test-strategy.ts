@@ -185,7 +185,11 @@ export function testStrategy(strategy: Strategy, { describe, it }: Runner, { num
           const count = /^\[(?:First|Last) ([\d,]+) lines? of/.exec(line)?.[1];
           if (count === undefined) continue;
           const after = lines.slice(at + 1);
-          const end = after.findIndex((one) => /^\[(?:\.\.\. |Output cut)/.test(one));
+          // An empty line stands before the suffix.
+          const isSuffix = (one = "") => one.startsWith("[tool output truncated");
+          const end = after.findIndex(
+            (one, index) => /^\[(?:\.\.\. |Output cut)/.test(one) || isSuffix(after[index + 1]),
+          );
           const shown = after.slice(0, end).filter((one) => !/^\[(?:previous line|\d+ lines like)/.test(one));
           assert.equal(shown.length, Number(count.replaceAll(",", "")), text);
         }

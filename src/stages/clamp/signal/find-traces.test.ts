@@ -189,3 +189,91 @@ it("shows no frame of a trace without its message, however many traces there are
   const calm = Array.from({ length: 3 }, () => "2026-03-01 10:00:00 INFO request served");
   fc.assert(property, { numRuns: 150, examples: [[chosen, calm, { maxChars: 759 }]] });
 });
+
+describe("a chain of exceptions shows its first and its last message before any frame", () => {
+  const at = (count: number) => each(count, (n) => `\tat com.shop.Step${n}.run(Step${n}.java:${n * 7})`);
+  const file = (count: number) => each(count, (n) => `  File "/srv/app/step${n}.py", line ${n * 7}, in run_${n}`);
+  const CHAINS: Record<string, string[]> = {
+    Java: [
+      "com.shop.Failed: outer",
+      ...at(25),
+      "Caused by: com.shop.Between: neither",
+      ...at(9),
+      "Caused by: com.gw.Declined: root",
+      ...at(25),
+    ],
+    "Python, while another was handled": [
+      "Traceback (most recent call last):",
+      ...file(15),
+      "gw.Declined: root",
+      "",
+      "During handling of the above exception, another exception occurred:",
+      "",
+      "Traceback (most recent call last):",
+      ...file(15),
+      "shop.Failed: outer",
+    ],
+    "Python, by its cause": [
+      "Traceback (most recent call last):",
+      ...file(15),
+      "gw.Declined: root",
+      "",
+      "The above exception was the direct cause of the following exception:",
+      "",
+      "Traceback (most recent call last):",
+      ...file(15),
+      "shop.Failed: outer",
+    ],
+    Node: [
+      "shop.Failed: outer",
+      ...each(9, (n) => `    at step${n} (/srv/app/step${n}.js:${n * 7}:5) ${n === 9 ? "{" : ""}`),
+      "  [cause]: gw.Declined: root",
+      ...each(9, (n) => `      at part${n} (/srv/app/part${n}.js:${n * 7}:5)`),
+      "}",
+    ],
+    "C#": [
+      "Unhandled exception. Shop.Failed: outer",
+      " ---> Shop.Between: neither",
+      " ---> Gw.Declined: root",
+      ...each(9, (n) => `   at Gw.Step${n}.Run(Order order) in /srv/app/Step${n}.cs:line ${n * 7}`),
+      "   --- End of inner exception stack trace ---",
+      ...each(9, (n) => `   at Shop.Part${n}.Run(Order order) in /srv/app/Part${n}.cs:line ${n * 7}`),
+    ],
+    PHP: [
+      "PHP Fatal error:  Uncaught Gw\\Declined: root in /srv/app/pay.php:12",
+      "Stack trace:",
+      ...each(9, (n) => `#${n - 1} /srv/app/step${n}.php(${n * 7}): step${n}()`),
+      "",
+      "Next Shop\\Failed: outer in /srv/app/shop.php:30",
+      "Stack trace:",
+      ...each(9, (n) => `#${n - 1} /srv/app/part${n}.php(${n * 7}): part${n}()`),
+      "  thrown in /srv/app/shop.php on line 30",
+    ],
+  };
+  const calm = each(60, (n) => `2026-03-01 10:00:${String(n - 1).padStart(2, "0")} INFO request ${n} served`);
+  const isFrame = (line: string) => /^\s+at |^\s+File "|^#\d/.test(line);
+
+  describe.each(Object.entries(CHAINS))("%s", (_, chain) => {
+    it.each([7, 8, 9, 12])("at %i lines, in the middle of a log", (maxLines) => {
+      const text = [...calm, ...chain, ...calm].join("\n");
+      const shown = clampText(text, { maxLines }, { strategy: "signal", exitCode: 1 }).text;
+      expect(shown).toMatch(/(?:outer[^]*root|root[^]*outer)/);
+    });
+
+    it("also where an end is at hand, in less room", () => {
+      for (const text of [chain.join("\n"), [...chain, ...calm].join("\n"), [...calm, ...chain].join("\n")])
+        for (let maxLines = 5; maxLines <= 20; maxLines++) {
+          const shown = clampText(text, { maxLines }, { strategy: "signal" }).text;
+          if (maxLines >= 7) expect(shown, `${maxLines} lines`).toMatch(/(?:outer[^]*root|root[^]*outer)/);
+          expect(shown, `${maxLines} lines`).toMatch(/outer|root/);
+        }
+    });
+  });
+
+  it("where only both of them fit, no frame is shown", () => {
+    const text = CHAINS["Java"]?.join("\n") ?? "";
+    const lines = clampText(text, { maxLines: 5 }, { strategy: "signal", exitCode: 1 }).text.split("\n");
+    expect(lines.filter((line) => /outer|root/.test(line))).toHaveLength(2);
+    expect(lines.filter(isFrame)).toEqual([]);
+  });
+});

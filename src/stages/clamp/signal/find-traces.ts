@@ -19,6 +19,10 @@ const MESSAGE =
 const ADDRESS_FRAME = /^\s*\d+ +\S+ +0x[\da-f]+ /i;
 /** A frame as Perl writes it: `main::pay("7") called at pay.pl line 12`. */
 const CALLED_FRAME = / called at \S+ line \d+$/;
+/** Stands among the frames in Node: what is below it is the trace of another exception. */
+const CAUSE = /^\s*\[cause\]: /;
+/** An exception inside of the one that the line above tells of, as C# writes it. */
+const INNER = /^\s*---> /;
 /** A line of a log that tells of no failure. */
 const CALM = /^(?:\S+ ){0,4}\[?(?:TRACE|DEBUG|INFO|NOTICE)\b/;
 
@@ -53,7 +57,7 @@ export class TraceFinder {
       this.#since = 0;
     } else if (isOpen && this.#awaited >= 0) {
       if (scan.indent <= this.#awaited) this.#takeBelow(store, row);
-    } else if (scan.indent === 0) this.#since = REACH + 1;
+    } else if (scan.indent === 0 || (isOpen && CAUSE.test(textOf(store, row)))) this.#since = REACH + 1;
     this.#wasWeak = isWeak;
   }
 
@@ -82,6 +86,10 @@ export class TraceFinder {
       lines++;
       const above = textOf(store, row);
       if (CALM.test(above)) continue;
+      if (INNER.test(above)) {
+        this.#mark(store, row);
+        continue;
+      }
       if (nearest === -1) nearest = row;
       if (MESSAGE.test(above)) {
         // What ends in a colon is said on the next line.

@@ -96,19 +96,46 @@ export function pinOdd(pinning: Pinning, odd: number[]): void {
   pinBest(pinning, odd, MOST_ODD, SIGN_SHARE);
 }
 
-/** Share of the room for what exceptions say; the newest may take all of it. */
+/** Share of the room for what exceptions say; the newest may take all of it, and so may the other end of its chain. */
 const MESSAGE_SHARE = 0.1;
 
 /** Marks what exceptions say, the newest first: in little room that is worth more than both ends. */
-export function pinMessages({ costs, budget, gap, pinned }: Pinning, messages: number[]): void {
+export function pinMessages(pinning: Pinning, messages: number[]): void {
+  const { store, costs, budget, gap, pinned } = pinning;
   const size: Size = { bytes: 0, chars: 0, lines: 0, tokens: 0 };
   addGaps(size, gap, 1);
   for (const row of messages.toReversed()) {
     costs.add(size, row, 1);
     addGaps(size, gap, 1);
-    if (overBudget(size, pinned.includes(1) ? shareOf(budget, MESSAGE_SHARE) : budget) !== null) return;
+    if (overBudget(size, pinned.includes(1) ? shareOf(budget, MESSAGE_SHARE) : budget) !== null) break;
     pinned[row] = 1;
   }
+  const first = firstOfChain(store, messages);
+  if (first === undefined || pinned[first] === 1) return;
+  pinned[first] = 1;
+  if (!fitsPinned(pinning)) pinned[first] = 0;
+}
+
+/** How the message of an exception begins that led to the one above it, or that the one above it led to. */
+const LINKED = /^\s*(?:caused by: |\[cause\]: |---> |next )/i;
+/** Stands between two traces in Python. */
+const LINK = /^(?:During handling of|The) above exception\b/;
+/** How far below a message a link stands, in rows. */
+const LINK_REACH = 3;
+
+/** The first message of the chain that the newest ends: what was thrown last in one language is what it all began with in another. */
+function firstOfChain(store: UnitStore, messages: number[]): number | undefined {
+  const text = (row: number) => {
+    const at = store.byteAt[row] as number;
+    return decode(store.bytes.subarray(at, at + Math.min(store.byteLength[row] as number, MAX_SIGN_CHARS)));
+  };
+  const isLinked = (row: number, at: number) => {
+    const above = messages[at - 1];
+    if (above === undefined) return false;
+    const below = Array.from({ length: Math.min(LINK_REACH, row - above - 1) }, (_, index) => above + 1 + index);
+    return LINKED.test(text(row)) || below.some((each) => LINK.test(text(each)));
+  };
+  return messages[messages.findLastIndex((row, at) => !isLinked(row, at))];
 }
 
 /** Marks lines that somebody is after: those with the rarest words first. */
