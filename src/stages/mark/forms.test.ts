@@ -106,6 +106,13 @@ describe("forms of a marked text, the one that says most first", () => {
     `);
   });
 
+  it("a gap that the text itself notes has no line: the form that says least still says where the rest is", () => {
+    const noted = cutOf([piece(0, 10, "first and last\n"), { ...gap(2, 9), noted: true }], 8);
+    expect(write(noted)[2]).toBe("first and last\n[cut from 10 lines, 60 bytes; artifact k3v7q2m4x5ya]\n[exit code 1]");
+    const folded = { ...noted, folded: noted.omitted, omitted: { bytes: 0, lines: 0 } };
+    expect(write(folded)[2]).toBe("first and last\n[exit code 1]");
+  });
+
   it("one note behind a kept start, whether or not that ends with its line", () => {
     const open = cutOf([piece(0, 1, "first"), gap(2, 10)], 9);
     const unsaved = { ...request.savedCopy, saved: "no" as const, id: null };

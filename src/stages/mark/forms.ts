@@ -104,7 +104,7 @@ function gapsRoom(standing: Size, total: Total, measure: Measure, tag: string): 
   return { fixed, gap };
 }
 
-/** Takes no line more than the bare form: its first gap says where the rest is. */
+/** Takes no line more than the bare form: its first gap says where the rest is, or the line of a gap that the text itself notes. */
 function terseForm(request: MarkRequest, measure: Measure, tag: string): Form {
   const bare = bareForm(request, measure, tag);
   const rest = `; ${restWords(request.savedCopy)}`;
@@ -118,7 +118,8 @@ function terseForm(request: MarkRequest, measure: Measure, tag: string): Form {
     write(cut) {
       const first = cut.parts.find((part) => !isPiece(part) && !part.noted);
       const marked = withGaps(cut, (gap) => shortGap(gap, gap === first ? rest + tag : tag));
-      return joinLines([...marked, ...request.closing]);
+      const isNoted = first === undefined && cut.omitted.bytes > 0;
+      return joinLines([...marked, ...(isNoted ? [leanFooter(cut.total, request, tag)] : []), ...request.closing]);
     },
   };
 }

@@ -22,6 +22,20 @@ function excerptOf(text: string): string {
 const tagOf = (text: string) => / #[0-9a-z]{5}(?=[;\]])/.exec(text)?.[0] ?? "";
 
 describe("json", () => {
+  it.each<[string, number | undefined]>([
+    ["one line", undefined],
+    ["many lines", 2],
+  ])("uses the bytes that it has where lines are few, and says where the rest is, of a document of %s", (_, indent) => {
+    const rows = Array.from({ length: 200 }, (_, id) => ({ id, name: `name ${id} of it`, state: "ok" }));
+    for (let maxLines = 2; maxLines < 8; maxLines++) {
+      const limits = { maxLines, maxBytes: 2000 };
+      const { text, receipt } = clampText(JSON.stringify(rows, null, indent), limits, { strategy: "json" });
+      expect(receipt.shown.bytes, `${maxLines} lines`).toBeGreaterThan(1500);
+      expect(text, `${maxLines} lines`).toMatch(/\n\[cut from [\d,]+ lines?, [\d,]+ bytes; rest not saved\]$/);
+      checkExcerpt(JSON.parse(excerptOf(text)), rows, "$", "");
+    }
+  });
+
   it("shows valid JSON within its limits in which every value is the original's at its path", () => {
     let excerpts = 0;
     fc.assert(

@@ -74,6 +74,9 @@ function explainPart(part: Piece | Gap, note: string): ExplainedBlock {
   return { fromLine, toLine, shown, kind: shown ? "excerpt" : "left out", score: 0, features: [], line: note };
 }
 
+/** With fewer lines than this a document is written on one: its values need them all. */
+const FEW_LINES = 8;
+
 /** Tries until what is written takes most of the room. */
 const TRIES = 12;
 const ENOUGH_SHARE = 0.97;
@@ -81,7 +84,9 @@ const ENOUGH_SHARE = 0.97;
 function cutJson({ request, root, total, notes }: Document, room: Room): Cut {
   const budget = spend(budgetIn(request.limits, room), room.gap);
   const tag = room.tag ?? "";
-  const write = (bytes: number) => writeJson(planJson(root, bytes), { isMultiline: total.lines > 1, tag });
+  // Lines of JSON stay lines.
+  const isMultiline = total.lines > 1 && (budget.lines >= FEW_LINES || root.kind === "lines");
+  const write = (bytes: number) => writeJson(planJson(root, bytes), { isMultiline, tag });
   const most = Math.min(
     budget.bytes,
     budget.chars * 3,
@@ -91,7 +96,7 @@ function cutJson({ request, root, total, notes }: Document, room: Room): Cut {
   let found = largestWithin(write, most, budget, (text) => sizeOf(text, request));
   if (omittedBytes(found.written) > 0) {
     // Without the keys that each object repeats, all of it may fit. Of a very large document not all is held.
-    const written = writeJson(root, { isMultiline: total.lines > 1, tag, withRows: true });
+    const written = writeJson(root, { isMultiline, tag, withRows: true });
     const isWhole = omittedBytes(written) === 0 && overBudget(sizeOf(written.text, request), budget) === null;
     if (isWhole) found = { ...found, written };
   }
