@@ -98,3 +98,21 @@ describe("keepNow", () => {
     await database.close();
   });
 });
+
+describe("a copy of another store", () => {
+  it.each([200, 70_000])("keeps when each of %d bytes was saved, whichever comes first", async (size) => {
+    const [from, to] = [await makeStore(), await makeStore()];
+    for (let at = 0; at < 6; at++)
+      await from.keepNow?.({ scope: "local", session: null, tool: "x", call: null }, Buffer.alloc(size, `${at}\n`), {
+        count: 0,
+        bytes: 0,
+      });
+    const rows = await from.copying.after({ key: "", saved_ms: Number.MAX_SAFE_INTEGER }, 9);
+    const newestFirst = rows.toSorted((one, other) => other.saved_ms - one.saved_ms);
+    for (const row of newestFirst) expect(await to.copying.take(row, () => from.copying.open(row))).toBe(true);
+    const saved = await from.list({ scope: "local" });
+    expect(saved).toHaveLength(6);
+    expect(await to.list({ scope: "local" })).toEqual(saved);
+    for (const store of [from, to]) await store.close();
+  });
+});
