@@ -29,6 +29,8 @@ const OPERATORS = new Map([
   [ts.SyntaxKind.MinusEqualsToken, "+="],
 ]);
 const LEAST_MS = 20_000;
+/** Rooms of which tests in test/ start the built command: it is built again for each bug. */
+const TESTS_OF_BUILT = new Map([["src/entrypoints/cli", "test/cli"]]);
 
 const options = readOptions();
 const endMs = Date.now() + options.minutes * 60_000;
@@ -108,6 +110,7 @@ function copyProject() {
     cpSync(file, join(copy, file));
   }
   symlinkSync(resolve("node_modules"), join(copy, "node_modules"));
+  if (existsSync("dist")) cpSync("dist", join(copy, "dist"), { recursive: true });
 }
 
 /** Folders of src/ that have tests; of stages, storage and entrypoints each folder is one. */
@@ -122,7 +125,7 @@ function roomsOf(paths) {
       const other = Math.floor(random() * (at + 1));
       [bugs[at], bugs[other]] = [bugs[other], bugs[at]];
     }
-    return { path, bugs, planted: 0, caught: 0, elsewhere: 0, mostMs: null };
+    return { path, bugs, planted: 0, caught: 0, late: 0, elsewhere: 0, mostMs: null };
   });
 }
 
@@ -156,7 +159,7 @@ async function plant(room, bug) {
   if (bug === undefined || Date.now() > endMs) return;
   if (room.mostMs === null) {
     const startMs = Date.now();
-    if (!(await passes(["run", `${room.path}/`]))) {
+    if ((await testRoom(room)) !== "passed") {
       room.bugs = [];
       return console.log(`no bug is planted in ${room.path}: its tests fail as they are`);
     }
@@ -164,38 +167,62 @@ async function plant(room, bug) {
     room.mostMs = Math.max(LEAST_MS, 4 * (Date.now() - startMs));
   }
   room.planted += 1;
-  if (await isCaught(bug, ["run", `${room.path}/`], room.mostMs)) room.caught += 1;
-  else if (options.related && (await isCaught(bug, ["related", "--run", bug.file]))) room.elsewhere += 1;
-  else console.log(`missed: ${bug.file}:${bug.line}: ${bug.was} -> ${bug.put}`.replaceAll(/\s+/g, " ").slice(0, 200));
+  const change = `${bug.file}:${bug.line}: ${bug.was} -> ${bug.put}`.replaceAll(/\s+/g, " ").slice(0, 200);
+  const end = await withBug(bug, () => testRoom(room, room.mostMs));
+  if (end === "failed") room.caught += 1;
+  else if (end === "late") {
+    // The machine may be to blame, so somebody must look.
+    room.late += 1;
+    console.log(`timed out: ${change}`);
+  } else if (options.related && (await withBug(bug, () => test(["related", "--run", bug.file]))) === "failed")
+    room.elsewhere += 1;
+  else console.log(`missed: ${change}`);
 }
 
-async function isCaught({ file, from, to, put, text }, args, mostMs) {
+async function withBug({ file, from, to, put, text }, act) {
   writeFileSync(join(copy, file), text.slice(0, from) + put + text.slice(to));
-  const isPassed = await passes(args, mostMs);
+  const end = await act();
   writeFileSync(join(copy, file), text);
-  return !isPassed;
+  return end;
 }
 
-function passes(args, mostMs) {
+/** Runs the tests of a room, and with them those of the command if the room is part of it. */
+async function testRoom({ path }, mostMs) {
+  const ofBuilt = TESTS_OF_BUILT.get(path);
+  if (ofBuilt === undefined) return test(["run", `${path}/`], mostMs);
+  const built = await run("tsdown/dist/run.mjs", ["--filter", "cli", "--no-clean"], mostMs);
+  return built === "passed" ? test(["run", `${path}/`, ofBuilt], mostMs) : built;
+}
+
+function test(args, mostMs) {
+  return run("vitest/vitest.mjs", [...args, "--bail=1", "--maxWorkers=1", "--reporter=dot"], mostMs);
+}
+
+/** Runs a program of node_modules in the copy. Returns "passed", "failed" or "late". */
+function run(program, args, mostMs) {
   return new Promise((done) => {
-    const vitest = join(copy, "node_modules/vitest/vitest.mjs");
-    running = spawn(process.execPath, [vitest, ...args, "--bail=1", "--maxWorkers=1", "--reporter=dot"], {
+    running = spawn(process.execPath, [join(copy, "node_modules", program), ...args], {
       cwd: copy,
       env: { ...process.env, TMPDIR: scratch, CI: "1" },
       stdio: "ignore",
       detached: true,
     });
     const child = running;
-    const timer = mostMs === undefined ? undefined : setTimeout(() => stop(child), mostMs);
+    let isLate = false;
+    const end = () => {
+      isLate = true;
+      stop(child);
+    };
+    const timer = mostMs === undefined ? undefined : setTimeout(end, mostMs);
     child.on("close", (code) => {
       clearTimeout(timer);
       running = null;
-      done(code === 0);
+      done(isLate ? "late" : code === 0 ? "passed" : "failed");
     });
   });
 }
 
-/** Ends the test run and the workers that it started. */
+/** Ends a program and the workers that it started. */
 function stop({ pid }) {
   try {
     process.kill(-pid, "SIGKILL");
@@ -206,14 +233,15 @@ function stop({ pid }) {
 
 function report() {
   const share = (count, of) => (of === 0 ? "-" : `${Math.round((100 * count) / of)} %`);
-  const rows = rooms.map(({ path, bugs, planted, caught, elsewhere }) => [
+  const rows = rooms.map(({ path, bugs, planted, caught, late, elsewhere }) => [
     path,
     bugs.length,
     planted,
     share(caught, planted),
+    late,
     ...(options.related ? [share(caught + elsewhere, planted)] : []),
   ]);
-  const names = ["room", "possible", "planted", "caught", ...(options.related ? ["by any test"] : [])];
+  const names = ["room", "possible", "planted", "caught", "timed out", ...(options.related ? ["by any test"] : [])];
   for (const [first, ...cells] of [names, ...rows])
     console.log(first.padEnd(28) + cells.map((cell) => String(cell).padStart(12)).join(""));
 }
