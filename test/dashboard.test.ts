@@ -213,6 +213,14 @@ describe.skipIf(browserPath === null)("the dashboard", () => {
     },
   );
 
+  it("each page that the bar leads to is among them", async () => {
+    const { page } = await open("#/");
+    const hashes = await page.locator("nav li a").evaluateAll((all) => all.map((each) => each.getAttribute("href")));
+    expect(hashes.length).toBeGreaterThan(5);
+    expect(PAGES.map(([, hash]) => hash())).toEqual(expect.arrayContaining(hashes));
+    await page.close();
+  });
+
   it("asks for a token where the server has tokens, says where it comes from, and takes one of the role read", async () => {
     const token = "a token of the role read".replaceAll(" ", "-");
     const spillway = await createSpillway({ dir: join(dir, "guarded"), env: {} });

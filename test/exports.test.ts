@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import manifest from "../package.json" with { type: "json" };
@@ -310,6 +310,18 @@ describe("exports", () => {
       adapters/openai-agents: type AgentsModelOptions, wrapModel
       adapters/pi: recoverStream, spillwayHooks, type PiHooks, type PiOptions"
     `);
+  });
+
+  it("every adapter is tried with its framework, and the guide has a recipe of it", () => {
+    const tests = readdirSync("test/frameworks", { recursive: true, encoding: "utf8" })
+      .filter((path) => path.endsWith(".test.ts") && !path.includes("node_modules"))
+      .map((path) => readFileSync(`test/frameworks/${path}`, "utf8"))
+      .filter((text) => text.includes("testAdapter("));
+    const guide = readFileSync("docs/guide/frameworks.md", "utf8");
+    for (const [entry, path] of Object.entries(ENTRIES).filter(([name]) => name.startsWith("adapters/"))) {
+      expect(tests.filter((text) => text.includes(`/${path}"`)).length, `a test of ${path}`).toBeGreaterThan(0);
+      expect(guide).toContain(`from "spillway${entry.slice("adapters".length)}"`);
+    }
   });
 
   it("every subpath and command of package.json is built from an entry, and every entry has one", () => {

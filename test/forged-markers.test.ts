@@ -232,7 +232,8 @@ describe("texts of ours", () => {
     expect(FORGED.length).toBeGreaterThan(60);
   });
 
-  it.each(FORGED)("%s is known where it is quoted", (text) => {
+  it.each(FORGED)("%s is plain ASCII, and known where it is quoted", (text) => {
+    expect(text).toMatch(/^[ -~]*$/);
     for (const around of [
       text,
       `  ${text}`,

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { aiSdkFixtures } from "../../test/wire/ai-sdk.ts";
 import { anthropicFixtures } from "../../test/wire/anthropic.ts";
@@ -32,6 +33,12 @@ describe("registry", () => {
     expect(wires.map(({ name }) => name)).toEqual([...FIXTURES.keys()]);
     expect(wires.every(({ name }) => wireNamed(name)?.name === name)).toBe(true);
     expect(wireNamed("morse")).toBeNull();
+  });
+
+  it("has a row for each in the guide, and no other", () => {
+    const guide = readFileSync(new URL("../../docs/guide/message-formats.md", import.meta.url), "utf8");
+    const rows = [...guide.matchAll(/^\| `([a-z-]+)` \|/gm)].map(([, name]) => name);
+    expect(rows).toEqual(wires.map(({ name }) => name));
   });
 });
 
