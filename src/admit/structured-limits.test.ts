@@ -125,6 +125,15 @@ function media(kind: number, index: number): Block {
   return kind === 2 ? { type: "resource", resource: { blob: data } } : { type: "image", data: DATA };
 }
 
+it("a text with too many characters gets room for its marker's lines, where there is room in lines", async () => {
+  const spillway = await createSpillway({ env: {}, store: memoryStore(), ledger: null });
+  const long = ["alpha ", "beta ", "gamma "].map((word) => word.repeat(600)).join("\n");
+  const output = { content: [long, "short"].map((text) => ({ type: "text", text })) };
+  const { text } = await spillway.admit({ tool: "t", output, limits: { maxChars: 5000, maxLines: 40 } });
+  expect(text).toContain("[Start of line 1 of 3]");
+  expect(text).toContain("The whole is saved as artifact");
+});
+
 describe("content blocks", () => {
   it.each([
     ["1 to 64", fc.integer({ min: 1, max: 64 }), 60],

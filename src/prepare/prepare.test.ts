@@ -474,6 +474,7 @@ describe("second insurance", () => {
       expect.stringMatching(/^a result of lookup \(200000 characters\) was over its limits/),
     ]);
     expect(events.map(({ kind }) => kind)).toEqual(["output-clamped", "artifact-spilled", "request-pruned"]);
+    expect(events[2]?.more?.["why"]).toBe("1 result was over the limits, and clamped");
     const { artifact } = report.changes[0] ?? {};
     expect(shown).toContain(artifact);
     expect((await run(spillway, [...messages, said(), user("go on")], 1_000_000)).messages[2]).toBe(sent[2]);

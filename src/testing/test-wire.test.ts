@@ -44,6 +44,13 @@ describe("testWire", () => {
     ...message,
     content: message.content.map((block) => (block.type === "tool_result" ? change(block) : block)),
   });
+  const hasNumber = (message: unknown) => {
+    try {
+      return /"content":7/.test(JSON.stringify(message) ?? "");
+    } catch {
+      return false;
+    }
+  };
   const broken: [string, Wire][] = [
     ["copies what it did not change", writing((written) => structuredClone(written))],
     ["drops fields it does not know", writing(({ role, content }) => ({ role, content }))],
@@ -64,6 +71,13 @@ describe("testWire", () => {
     ["never knows its format", { ...anthropic, detect: () => 0 }],
     ["speaks for the assistant", { ...anthropic, say: (text) => ({ role: "assistant", content: text }) }],
     ["says something else", { ...anthropic, say: () => anthropic.say("...") }],
+    [
+      "takes a number for content",
+      {
+        ...anthropic,
+        read: (message) => ({ ...anthropic.read(message), ...(hasNumber(message) && { malformed: 0 }) }),
+      },
+    ],
     ["answers for nobody", { ...anthropic, missing: () => ({ role: "user", content: [] }) }],
   ];
   it.each(broken)("catches a wire that %s", (_what, wire) => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { aiSdk } from "./ai-sdk.ts";
 import { anthropic } from "./anthropic.ts";
 import { gemini } from "./gemini.ts";
 import { langchain } from "./langchain.ts";
@@ -32,6 +33,20 @@ describe("roles", () => {
     expect(view.text).toBe("hello");
     expect(view.chars).toBeGreaterThanOrEqual("abchelloyouread".length + '{"path":"a"}'.length);
     expect(view.chars).toBeLessThan(40);
+  });
+});
+
+describe("ai-sdk", () => {
+  it("counts what a model thought, and the name and input of what it called", () => {
+    const view = aiSdk.read({
+      role: "assistant",
+      content: [
+        { type: "reasoning", text: "t".repeat(1000), providerOptions: { anthropic: { signature: "s".repeat(500) } } },
+        { type: "tool-call", toolCallId: "c", toolName: "read", input: { path: "a" } },
+      ],
+    });
+    expect(view.chars).toBeGreaterThanOrEqual(1000 + "read".length + '{"path":"a"}'.length);
+    expect(view.chars).toBeLessThan(1020);
   });
 });
 

@@ -38,6 +38,42 @@ it("Anthropic's client, the AI SDK and OpenAI Agents say their system prompt and
   expect(told).toEqual([["Be brief.", [tool]], [tool], ["Be brief.", [tool]], ["Be brief.", [tool]]]);
 });
 
+it("Anthropic's client says its model and the tokens for the answer, as far as they are what they should be", async () => {
+  const told: CallOptions[] = [];
+  const call = async (_messages: readonly unknown[], _send: unknown, options: CallOptions) => void told.push(options);
+  const spillway = { call } as never;
+  for (const about of [{ model: "m", max_tokens: 500 }, { model: 7, max_tokens: "500" }, {}]) {
+    const body = JSON.stringify({ ...about, messages: [] });
+    const request = { url: "http://127.0.0.1/v1/messages", method: "POST", headers: {}, body };
+    await forAnthropic(spillway)(request as never, (async () => new Response("{}")) as never);
+  }
+  expect(told.map(({ model, answerTokens }) => ({ model, answerTokens }))).toEqual([
+    { model: "m", answerTokens: 500 },
+    { model: undefined, answerTokens: undefined },
+    { model: undefined, answerTokens: undefined },
+  ]);
+});
+
+it("Anthropic's client gets the refusal with which it ended, where there were others", async () => {
+  const call = async (_messages: readonly unknown[], send: (messages: unknown[]) => Promise<unknown>) => {
+    const errors = [];
+    for (const messages of [["a"], ["b"], ["c"]]) errors.push(await send(messages).catch((error: unknown) => error));
+    throw errors[1];
+  };
+  const request = { url: "http://127.0.0.1/v1/messages", method: "POST", headers: {}, body: '{"messages":[]}' };
+  const refuse = (async ({ body }: { body: string }) => new Response(body, { status: 400 })) as never;
+  const answer = await forAnthropic({ call } as never)(request as never, refuse);
+  expect(await answer.text()).toBe('{"messages":["b"]}');
+});
+
+it("LangChain offers nothing to read back with where nothing is saved, or where nobody wants it", () => {
+  const spillway = (store: object | null) =>
+    ({ store, readBack: () => [{ name: "recall" }], wrapTool: (run: unknown) => run }) as never;
+  expect(forLangChain(spillway({})).tools).toHaveLength(1);
+  expect(forLangChain(spillway(null)).tools).toEqual([]);
+  expect(forLangChain(spillway({}), { readBack: false }).tools).toEqual([]);
+});
+
 it("LangChain says what a provider gets of its tools, and nothing else that they hold", async () => {
   const { told, spillway } = listening();
   class Tool {

@@ -253,6 +253,21 @@ describe("the event of an answer", () => {
   );
 });
 
+it("a text without a type stays a text when it is changed, whatever else came as bytes", async () => {
+  const sent: unknown[] = [];
+  const inner: typeof fetch = async (_to, init) => {
+    sent.push(init?.body);
+    return Response.json({});
+  };
+  const { path, body } = asked("anthropic", conversation(2, 90_000));
+  const ask = (init: RequestInit) => wrapped({ fetch: inner })(`http://127.0.0.1${path}`, { method: "POST", ...init });
+  await ask({ body });
+  await ask({ body, headers: POST.headers });
+  await ask({ body: new TextEncoder().encode(body) });
+  expect(sent.map((each) => typeof each)).toEqual(["string", "object", "object"]);
+  for (const each of sent) expect(Buffer.from(each as string).length).toBeLessThan(body.length / 2);
+});
+
 describe("what is not ours", () => {
   it.each([
     ["another endpoint", "/v1/embeddings", '{"input":["a"]}', {}],

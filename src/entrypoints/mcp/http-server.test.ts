@@ -27,7 +27,7 @@ async function connected(handle: Handle, greeting: string[] = []) {
   servers.push(server);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`);
-  const came: { id?: unknown; result?: unknown; method?: string }[] = [];
+  const came: { id?: unknown; result?: unknown; method?: string; params?: unknown }[] = [];
   const failed: [unknown, string][] = [];
   const upstream = startHttpServer(
     { url, headers: async () => ({ authorization: "Bearer t" }) },
@@ -269,6 +269,24 @@ test("a stream that ends early is asked for again from where it was", async () =
       { method: "notifications/progress", params: { id: 7 } },
       { id: 7, result: { from: "e1" } },
     ]);
+});
+
+test("what a server says of its own accord is heard, and its stream is asked for again after the pause that it names", async () => {
+  let asked = 0;
+  const { send, came } = await connected(({ id, method }, _, response) => {
+    if (method !== "GET") return id === undefined ? response.writeHead(202).end() : json(response, { id, result: {} });
+    asked += 1;
+    const said = JSON.stringify({ method: "notifications/message", params: { asked } });
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    return response.end(`retry: ${asked === 1 ? 1 : 3_600_000}\ndata: ${said}\n\n`);
+  });
+  await send({ method: "notifications/initialized" });
+  await expect.poll(() => came.map(({ params }) => params)).toEqual([{ asked: 1 }, { asked: 2 }]);
+  for (const id of [1, 2, 3]) {
+    await send({ id, method: "tools/call" });
+    await expect.poll(() => came.at(-1)?.id).toBe(id);
+  }
+  expect(asked).toBe(2);
 });
 
 test("requests of the newer protocol have its headers, those of a tool's arguments too, listed or not", async () => {

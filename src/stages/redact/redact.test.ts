@@ -72,6 +72,7 @@ describe("redaction", () => {
     "token: 2024-05-01T10:00 password: v1.2.3",
     "[redacted:github-token] password=[redacted:assigned-secret]",
     "docker run -u 1000:1000 img && curl -u $USER:$PASS http://h && curl http://h:80 --url x",
+    `-${"a_".repeat(40)}password hunter22x`,
     "the password reset3 failed; login first, then enter password 12345678 here",
     "ssh://git@github.com/x https://name.of.a.person.2024@mail.example/x git+https://deploy-user@host/x",
     "hvs.example ya29.hello the time 12:AA and 123456:AAAA",
