@@ -14,6 +14,8 @@ export default defineConfig({
     exclude: ["test/frameworks/**", "**/node_modules/**"],
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    // What a test waits for may come late on a busy machine.
+    expect: { poll: { timeout: 30_000 } },
     // More than there are cores: many tests wait for other processes and for the disk, and leave a core to another file.
     maxWorkers: availableParallelism() + 2,
     // Tests never touch the folders of the user who runs them.
