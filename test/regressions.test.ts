@@ -54,7 +54,7 @@ describe("a clamp must not", () => {
     }
   });
 
-  it("eat its own marker with a second cut: seed 004's pipeline with run_command's limits", () => {
+  it("eat its own marker with a second cut: 100,000 lines under run_command's limits", () => {
     const { text, receipt } = clampText(numbered(100_000), { maxChars: 20_000, maxLines: 200 });
     expect(linesOf(text)).toBe(200);
     expect(receipt.omitted.lines).toBe(100_000 - receipt.kept.lines);

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { PruningInput } from "../contract/policy.ts";
 import { createSpillway } from "../index.ts";
 
-// Seed 002 to the letter: `estimate: "chars/4"` and `sticky: false`, no store.
+// Pruning as others do it, to the letter: `estimate: "chars/4"` and `sticky: false`, no store.
 
 type Message = { role: string; content?: unknown; toolCallId?: string; toolName?: string; isError?: boolean };
 
@@ -51,7 +51,7 @@ const forms = (messages: Message[]) =>
     .map((message) => textOf(message))
     .map((text) => (text === PLACEHOLDER ? "cleared" : text?.includes("[Tool result trimmed:") ? "trimmed" : "whole"));
 
-describe("seed 002", () => {
+describe("pruning to the letter", () => {
   it("fewer than keepLastAssistants assistants: no pruning", async () => {
     const messages = [user("go"), assistant("c0"), result("c0", "x".repeat(300_000)), assistant()];
     const { messages: pruned, report } = await prune(messages);
@@ -136,6 +136,14 @@ describe("seed 002", () => {
     );
     expect(forms(pruned)).toEqual(["cleared", "cleared"]);
   });
+
+  it.each([{ sticky: true }, { estimate: "tokens" } as const])(
+    "only then is a result cleared that is shorter than the placeholder: not with %o",
+    async (other) => {
+      const { messages: pruned } = await prune(session([10, 5000]), { mode: "aggressive", ...other }, 10_000_000);
+      expect(forms(pruned)).toEqual(["whole", "cleared"]);
+    },
+  );
 
   it("mode off prunes nothing", async () => {
     const messages = session([900_000]);

@@ -1,4 +1,4 @@
-// The cases that the documents behind the product ask for by name.
+// Cases that whoever comes from another agent knows by name: the numbers and the words are theirs.
 import { describe, expect, it } from "vitest";
 import { createSpillway } from "../src/index.ts";
 import { clampBlocks, clampText } from "../src/stages.ts";
@@ -8,7 +8,7 @@ const suffix =
   "[tool output truncated: exceeded 50KB or 2000 lines; request smaller chunks (offset/limit) or specific sections]";
 const hardClamp = (text: string) => clampText(text, limits, { strategy: "head" });
 
-describe("seed 000, the hard clamp", () => {
+describe("the hard clamp", () => {
   it("under limit: no change", () => {
     const text = "line\n".repeat(2000);
     expect(hardClamp(text).text).toBe(text);
@@ -60,7 +60,7 @@ describe("seed 000, the hard clamp", () => {
   });
 });
 
-describe("seed 004, tools and truncation", () => {
+describe("tools and truncation", () => {
   it.each([
     ["read_file", 50_000, 500],
     ["run_command", 20_000, 200],
@@ -90,7 +90,7 @@ describe("seed 004, tools and truncation", () => {
   });
 });
 
-describe("seed 001, profile frugal", () => {
+describe("profile frugal", () => {
   it("gives any tool 8,000 characters, all of them used", async () => {
     const spillway = await createSpillway({ policy: "frugal", env: {} });
     const { receipt } = await spillway.admit({ tool: "anything", output: "z".repeat(50_000) });
