@@ -39,7 +39,7 @@ export function writtenInFile({ name, value }: ConfigValue): Pick<ConfigValue, "
     .replace(/^(limits|lines|options)\./, "")
     .replace(/\btriggerChars$/, "triggerThreshold")
     .replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-  if (!/Bytes$/.test(name) || !/^\d+$/.test(value)) return { name: key, value };
+  if (!name.endsWith("Bytes") || !/^\d+$/.test(value)) return { name: key, value };
   const bytes = Number(value);
   const units = ["B", "KiB", "MiB", "GiB"];
   const step = bytes === 0 ? 0 : units.findLastIndex((_unit, at) => bytes % 1024 ** at === 0);
