@@ -12,12 +12,14 @@ export default defineConfig({
     include: ["src/**/*.test.ts", "test/**/*.test.ts"],
     // Has a lock of its own, with other people's frameworks.
     exclude: ["test/frameworks/**", "**/node_modules/**"],
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
-    // What a test waits for may come late on a busy machine.
-    expect: { poll: { timeout: 30_000 } },
+    // They end what hangs. No machine is so slow that it needs so long.
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
+    teardownTimeout: 120_000,
+    expect: { poll: { timeout: 120_000 } },
     // More than there are cores: many tests wait for other processes and for the disk, and leave a core to another file.
-    maxWorkers: availableParallelism() + 2,
+    // Not more than this, because a container has fewer cores than Node 20 sees.
+    maxWorkers: Math.min(availableParallelism() + 2, 8),
     // Tests never touch the folders of the user who runs them.
     env: { SPILLWAY_DIR: testFolder, XDG_CACHE_HOME: testFolder },
     globalSetup: "test/remove-folder.ts",

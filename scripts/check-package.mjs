@@ -222,7 +222,7 @@ async function worksOn(name, user, runtime) {
     SPILLWAY_DIR: join(folder, `place-${name.replaceAll(/\W/g, "-")}`),
   };
   const call = (...words) =>
-    execFileSync(file, [...args, ...words], { cwd: user, env, encoding: "utf8", timeout: 60_000 });
+    execFileSync(file, [...args, ...words], { cwd: user, env, encoding: "utf8", timeout: 240_000 });
   const expect = (what, got, wanted) => {
     if (!got.includes(wanted))
       throw new Error(`${name}: ${what} gave ${JSON.stringify(got)}, not ${JSON.stringify(wanted)}`);
@@ -251,7 +251,7 @@ async function worksOn(name, user, runtime) {
     env,
     encoding: "utf8",
     input: `${JSON.stringify(greeting)}\n`,
-    timeout: 60_000,
+    timeout: 240_000,
   });
   expect("mcp", mcp.stdout, '"serverInfo"');
   const serve = spawn(file, [...args, command, "serve", "--port", "0"], {

@@ -157,5 +157,5 @@ describe.skipIf(missing !== null)("a shared store that is lost", () => {
     // The secret came back too: the same output has the id that running conversations know, and so has the one that was lost.
     expect(keep("new", large)).toBe(ids[1]);
     expect(keep("new", textOf("later", 9000))).toBe(later);
-  }, 120_000);
+  });
 });

@@ -16,7 +16,7 @@ const spillway = (args: string[], more: Record<string, string> = {}) =>
     cwd: project,
     encoding: "utf8",
     env: { ...env, ...more },
-    timeout: 20_000,
+    timeout: 240_000,
   });
 const run = (session: string) =>
   spillway(["run", "-q", "--json", "--session", session, "--max-lines", "9", "--", "seq", "5000"]);

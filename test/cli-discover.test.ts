@@ -11,14 +11,14 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const env = { PATH: process.env["PATH"], HOME: folder, SPILLWAY_DIR: join(folder, "data") };
 const spillway = (...args: string[]) =>
-  spawnSync(process.execPath, [CLI, ...args], { cwd: folder, encoding: "utf8", env, timeout: 30_000 });
+  spawnSync(process.execPath, [CLI, ...args], { cwd: folder, encoding: "utf8", env, timeout: 240_000 });
 /** The same command, with a store of its own. */
 const elsewhere = (name: string, ...args: string[]) =>
   spawnSync(process.execPath, [CLI, ...args], {
     cwd: folder,
     encoding: "utf8",
     env: { ...env, SPILLWAY_DIR: join(folder, name) },
-    timeout: 30_000,
+    timeout: 240_000,
   });
 const discover = (...args: string[]) => JSON.parse(spillway("discover", "--json", ...args).stdout).proposals;
 
@@ -37,7 +37,7 @@ beforeAll(() => {
     spillway("search", "last", `ghp_${"a1B2".repeat(9)}`);
     spillway("recall", "last", "--lines", `${1400 + run}-${1402 + run}`);
   }
-}, 120_000);
+});
 
 it("proposes what was searched for and what was read back, with what each would change", () => {
   const proposals = discover();
@@ -76,7 +76,7 @@ describe.runIf(process.platform === "linux")("on a terminal", () => {
       encoding: "utf8",
       input,
       env: { ...env, PAGER: "cat", TERM: "dumb" },
-      timeout: 30_000,
+      timeout: 240_000,
     }).stdout;
 
   it("asks about each proposal, and writes those that get a yes", () => {

@@ -22,7 +22,7 @@ const spillway = (args: string[], env: Record<string, string> = {}) =>
     cwd: project,
     encoding: "utf8",
     env: { ...plainEnv, ...env },
-    timeout: 30_000,
+    timeout: 240_000,
   });
 
 interface Finding {
@@ -162,7 +162,7 @@ describe("spillway init without an agent", () => {
       encoding: "utf8",
       input: replies,
       env: { ...plainEnv, SHELL: "/bin/sh", TERM: "dumb" },
-      timeout: 30_000,
+      timeout: 240_000,
     });
 
   it("asks three questions and writes a config that is right", () => {

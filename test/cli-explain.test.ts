@@ -26,7 +26,7 @@ const clamp = (...more: string[]) =>
       "--explain",
       ...more,
     ],
-    { input: log, cwd: folder, encoding: "utf8", env: { PATH: process.env.PATH, HOME: folder }, timeout: 20_000 },
+    { input: log, cwd: folder, encoding: "utf8", env: { PATH: process.env.PATH, HOME: folder }, timeout: 240_000 },
   );
 
 it("clamp --explain says on standard error what is kept and omitted, and why", () => {
@@ -55,7 +55,7 @@ it("explain has each line once, also where a note in what is shown stands for li
       cwd: folder,
       encoding: "utf8",
       env: { PATH: process.env.PATH, HOME: folder, SPILLWAY_DIR: join(folder, "data") },
-      timeout: 20_000,
+      timeout: 240_000,
     }).stdout;
   const shown = cli(["run", "--", "cat"], `${modules.join("\n")}\n`);
   const said = cli(["explain", "last"]);

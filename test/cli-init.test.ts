@@ -42,7 +42,7 @@ function newHome(files: Record<string, string> = {}) {
       env: { ...env, ...more },
       input,
       encoding: "utf8",
-      timeout: 50_000,
+      timeout: 240_000,
     });
   const init = (args: string, more: NodeJS.ProcessEnv = {}) => run(["init", ...args.split(" "), "--yes"], more);
   const read = (path: string) => readFileSync(join(home, path), "utf8");
@@ -234,7 +234,7 @@ describe("a project that others have made", () => {
     // The shell's process becomes the command, so that it knows the command's number.
     const script = `ln -s "$HOME/.claude/settings.json" ".claude/settings.json.$$.tmp" && exec '${process.execPath}' '${CLI}' init claude-code --yes`;
     const env = { PATH: process.env.PATH, HOME: home, SPILLWAY_DIR: join(home, "data") };
-    expect(spawnSync("sh", ["-c", script], { cwd: project, env, timeout: 50_000 }).status).toBe(0);
+    expect(spawnSync("sh", ["-c", script], { cwd: project, env, timeout: 240_000 }).status).toBe(0);
     expect(read(".claude/settings.json")).toBe(MINE);
     expect(lstatSync(join(project, ".claude/settings.json")).isFile()).toBe(true);
     expect(read("project/.claude/settings.json")).toContain("spillway hook");

@@ -16,7 +16,7 @@ const spillway = (args: string[], input: string | Buffer = "") => {
     encoding: "utf8",
     env,
     maxBuffer: 1e9,
-    timeout: 60_000,
+    timeout: 240_000,
   });
   return { status, stdout, stderr };
 };

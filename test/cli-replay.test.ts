@@ -10,7 +10,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const env = { PATH: process.env.PATH, HOME: folder, SPILLWAY_DIR: join(folder, "store") };
 const spillway = (...args: string[]) =>
-  spawnSync(process.execPath, [CLI, "replay", ...args], { cwd: folder, encoding: "utf8", env, timeout: 30_000 });
+  spawnSync(process.execPath, [CLI, "replay", ...args], { cwd: folder, encoding: "utf8", env, timeout: 240_000 });
 const message = (value: object) => JSON.stringify({ type: "message", timestamp: "t", message: value });
 
 const turn = (at: number) => [

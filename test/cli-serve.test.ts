@@ -223,7 +223,6 @@ describe("spillway serve", () => {
       expect(whole).toBeGreaterThan(0);
       expect((await fetch(`${url}/healthz`)).status).toBe(200);
     },
-    60_000,
   );
 
   it("ends on SIGTERM once its answers are done", async () => {
@@ -320,7 +319,7 @@ describe("spillway serve", () => {
       cwd: folder,
       env: env(),
       encoding: "utf8",
-      timeout: 30_000,
+      timeout: 240_000,
     });
     expect([status, stderr]).toEqual([2, expect.stringContaining(message)]);
     expect(stderr).not.toContain("secret");
@@ -332,7 +331,7 @@ it("spillway demo plays all of it offline, keeps nothing and ends", () => {
     cwd: folder,
     env: env(),
     encoding: "utf8",
-    timeout: 60_000,
+    timeout: 240_000,
   });
   expect([status, stderr]).toEqual([0, ""]);
   for (const kind of [

@@ -35,7 +35,7 @@ it("a HOME that is no absolute path is not taken for a place in the working dire
       input: text,
       cwd,
       env: { PATH: env.PATH, HOME },
-      timeout: 30_000,
+      timeout: 240_000,
     });
     expect(status).toBe(0);
   }
@@ -57,7 +57,7 @@ it.runIf(process.getuid?.() === 0)(
         encoding: "utf8",
         uid: 54_321,
         gid: 54_321,
-        timeout: 30_000,
+        timeout: 240_000,
       },
     );
     expect(status).toBe(0);
@@ -144,7 +144,7 @@ describe("a place where nothing was kept", () => {
       cwd: folder,
       encoding: "utf8",
       env: { ...env, SPILLWAY_DIR: join(folder, "not-yet") },
-      timeout: 30_000,
+      timeout: 240_000,
     });
     expect(status).toBe(args.length === 1 ? 0 : 2);
     expect(stderr).toMatch(/^(spillway: (nothing is|there is no artifact) [^\n]+\n)?$/);
@@ -165,7 +165,7 @@ it.skipIf(process.platform === "win32")("says whose a folder is that belongs to 
     encoding: "utf8",
     env,
     ...(isRoot && { uid: 65_534, gid: 65_534 }),
-    timeout: 30_000,
+    timeout: 240_000,
   });
   expect(status).toBe(2);
   if (isRoot)
@@ -298,7 +298,7 @@ describe("what the command line does with saved outputs", () => {
       cwd: folder,
       env,
       stdio: ["ignore", "pipe", "inherit"],
-      timeout: 30_000,
+      timeout: 240_000,
     });
     const ended = new Promise((resolve) => follower.once("exit", (code) => resolve(code)));
     let seen = "";

@@ -13,7 +13,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const env = { PATH: process.env.PATH, HOME: folder, SPILLWAY_DIR: join(folder, "store") };
 const spillway = (...args: string[]) =>
-  spawnSync(process.execPath, [CLI, ...args], { cwd: folder, encoding: "utf8", env, timeout: 30_000 });
+  spawnSync(process.execPath, [CLI, ...args], { cwd: folder, encoding: "utf8", env, timeout: 240_000 });
 
 const lines = (count: number) => Array.from({ length: count }, (_, index) => `line ${index} of some output`).join("\n");
 const message = (id: string, parentId: string | null, value: object) =>

@@ -109,7 +109,7 @@ describe.skipIf(browserPath === null)("the dashboard", () => {
       await place.close();
       await rm(dir, { recursive: true, force: true });
     };
-  }, 180_000);
+  });
   afterAll(() => closeAll());
 
   /** Opens a page, and fails for what a browser complains of. */

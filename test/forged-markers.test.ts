@@ -452,7 +452,7 @@ describe("the command line", () => {
       cwd: folder,
       encoding: "utf8",
       env: { PATH: process.env["PATH"], HOME: folder, SPILLWAY_DIR: join(folder, "data") },
-      timeout: 20_000,
+      timeout: 240_000,
     });
     expectTagged(stdout.trimEnd(), text);
   });

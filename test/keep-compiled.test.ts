@@ -31,7 +31,7 @@ function clamp(env: Record<string, string> = {}, args = ["clamp", "--quiet"]) {
   const { stdout, stderr, status } = spawnSync(process.execPath, [CLI, ...args], {
     input: "one\ntwo\n",
     encoding: "utf8",
-    timeout: 30_000,
+    timeout: 240_000,
     env: { ...process.env, XDG_CACHE_HOME: cache, ...env },
   });
   return { stdout, stderr, status };
@@ -110,7 +110,7 @@ test("a file that somebody changed is compiled anew", () => {
     spawnSync(process.execPath, [join(own, "dist", "cli.cjs"), "clamp", "-q", "--max-lines", "3"], {
       input: "one\n".repeat(9) + "two\nthree\nfour\n",
       encoding: "utf8",
-      timeout: 30_000,
+      timeout: 240_000,
       env: { ...process.env, XDG_CACHE_HOME: cache },
     }).stdout;
   const before = run();

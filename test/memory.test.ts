@@ -72,4 +72,4 @@ it("prune rewrites a transcript of 100 MB with a heap that is too small for it",
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
-}, 180_000);
+});

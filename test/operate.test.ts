@@ -50,7 +50,7 @@ describe("the files for operators", () => {
     );
     expect(lines.get("Environment")).toBe(`SPILLWAY_DIR=/var/lib/${lines.get("StateDirectory")}`);
     await starts(lines.get("ExecStart")?.split(" ") ?? []);
-  }, 30_000);
+  });
 
   const analyze = spawnSync("systemd-analyze", ["--version"]);
   it.skipIf(analyze.error !== undefined)("have a unit that systemd takes", () => {
@@ -70,7 +70,7 @@ describe("the files for operators", () => {
     const [, installed = ""] = /npm install -g (.*)$/m.exec(image) ?? [];
     const known = Object.keys({ spillway: "", ...peerDependencies, ...optionalDependencies });
     for (const name of installed.split(" ")) expect(known).toContain(name);
-  }, 30_000);
+  });
 
   it("have services whose variables are ours, and whose volumes are there", () => {
     const { spillway, db } = compose.services;

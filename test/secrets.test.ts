@@ -312,7 +312,7 @@ describe("no secret is kept in clear", () => {
         encoding: "utf8",
         env: { PATH: process.env.PATH, HOME: folder, SPILLWAY_CONFIG: config },
         maxBuffer: 1e8,
-        timeout: 30_000,
+        timeout: 240_000,
       });
       expect({ way, status, stderr: stderr.slice(0, 300) }).toMatchObject({ way, status: 0 });
     }

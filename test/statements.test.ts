@@ -71,7 +71,7 @@ describe("statements of the docs", () => {
     const { home, status, stdout } = runAlone("store.test.mjs", block?.text ?? "", ["--test"]);
     expect([status, /^# pass (\d+)/m.exec(stdout)?.[1] !== "0"], stdout).toEqual([0, true]);
     expect(existsSync(join(home, ".local"))).toBe(false);
-  }, 130_000);
+  });
 });
 
 /** Runs a program in a home folder of its own where the package is installed. */
@@ -81,6 +81,6 @@ function runAlone(name: string, program: string, flags: string[] = []) {
   symlinkSync(resolve("."), join(home, "node_modules", "spillway"), "dir");
   writeFileSync(join(home, name), program);
   const env = { PATH: process.env["PATH"], HOME: home, TMPDIR: mkdtempSync(join(folder, "tmp-")) };
-  const options = { cwd: home, env, encoding: "utf8", timeout: 120_000 } as const;
+  const options = { cwd: home, env, encoding: "utf8", timeout: 240_000 } as const;
   return { home, ...spawnSync(process.execPath, [...flags, name], options) };
 }

@@ -88,7 +88,7 @@ it("a request through the gateway has a span with the names of GenAI conventions
       const done = spans.getFinishedSpans();
       expect(done).toHaveLength(2);
       return done;
-    }, 10_000);
+    }, 120_000);
     expect(answered?.attributes).toMatchObject({
       "gen_ai.operation.name": "chat",
       "gen_ai.provider.name": "anthropic",

@@ -307,7 +307,7 @@ describe("without a summary the clamp stands, and the receipt says why", () => {
       });
     const spillway = await withModel({ model: "m", ask, timeoutMs: 3_600_000 });
     const admitting = spillway.admit({ tool: "repo_map", output: LONG });
-    await vi.waitFor(() => expect(asked).toBe(1));
+    await vi.waitFor(() => expect(asked).toBe(1), 120_000);
     await vi.advanceTimersByTimeAsync(NUMBERS.summarizeDeadlineMs.default);
     expect((await admitting).receipt.faults).toEqual(["not summarised: it took over 120000 ms"]);
     expect(aborted).toBe(1);

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { delimiter, join, resolve } from "node:path";
 import type { Page } from "./read-page.ts";
 
-const MAX_MS = 30_000;
+const MAX_MS = 240_000;
 
 /**
  * Runs a page's `sh run` blocks in order in one fresh folder where `spillway` is installed. A block that fails is a fault,

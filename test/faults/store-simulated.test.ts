@@ -142,7 +142,7 @@ describe("a fault at every call", () => {
       expect({ where, wrong: checkStore(dir, []) }).toEqual({ where, wrong: [] });
       rmSync(dir, { recursive: true });
     }
-  }, 300_000);
+  });
 });
 
 describe("two processes and a crash, simulated", () => {

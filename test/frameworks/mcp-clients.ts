@@ -41,7 +41,7 @@ export async function connect(sdk: "v1" | "v2" | "v2 auto", target: Target): Pro
       listResources: () => client.listResources(),
       call: (name, args = {}, onProgress) =>
         client.callTool({ name, arguments: args as Record<string, unknown> }, undefined, {
-          timeout: 60_000,
+          timeout: 240_000,
           ...(onProgress && { onprogress: ({ progress }) => onProgress(progress) }),
         }) as unknown as Promise<Result>,
       close: () => client.close(),
@@ -57,7 +57,7 @@ export async function connect(sdk: "v1" | "v2" | "v2 auto", target: Target): Pro
       client.callTool(
         { name, arguments: args as Record<string, unknown> },
         {
-          timeout: 60_000,
+          timeout: 240_000,
           ...(onProgress && { onprogress: ({ progress }: { progress: number }) => onProgress(progress) }),
         },
       ) as unknown as Promise<Result>,

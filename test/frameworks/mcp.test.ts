@@ -94,7 +94,7 @@ test("the inspector's command line sees the tools and a clamped result", () => {
           BIG,
           ...args,
         ],
-        { encoding: "utf8", timeout: 60_000, stdio: ["ignore", "pipe", "ignore"] },
+        { encoding: "utf8", timeout: 240_000, stdio: ["ignore", "pipe", "ignore"] },
       ),
     );
   const { tools } = inspect("--method", "tools/list");

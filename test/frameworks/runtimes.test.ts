@@ -13,7 +13,7 @@ test("Deno: a long stream is kept whole and read back", () => {
       cwd: import.meta.dirname,
       encoding: "utf8",
       env: { PATH: process.env.PATH, HOME: dir, DENO_DIR: join(dir, "deno") },
-      timeout: 100_000,
+      timeout: 240_000,
     });
     expect(JSON.parse(told)).toEqual({
       saved: "yes",

@@ -10,8 +10,8 @@ export default defineConfig({
   resolve: { dedupe: ["@langchain/core"] },
   test: {
     include: ["*.test.ts"],
-    testTimeout: 120_000,
-    hookTimeout: 60_000,
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
     fileParallelism: false,
     env: { SPILLWAY_DIR: process.env.SPILLWAY_TEST_DIR },
     globalSetup: "../remove-folder.ts",

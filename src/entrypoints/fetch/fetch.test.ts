@@ -73,7 +73,7 @@ const answered = (count = 1) =>
     const found = events.filter(({ kind }) => kind === "request-answered");
     expect(found.length).toBeGreaterThanOrEqual(count);
     return found.at(-1)?.more;
-  });
+  }, 120_000);
 
 /** A provider that is told what to do with each request. */
 async function serve(answer: Parameters<typeof createServer>[1]): Promise<string> {

@@ -105,7 +105,7 @@ const anyArguments = fc.record(
 const MAX_REFUSAL_CHARS = 1000;
 
 test("whatever a model asks for, an answer is within the limits, well-formed, and says nothing of what is outside", {
-  timeout: 120_000,
+  timeout: 240_000,
 }, async () => {
   const roots = await openRoots([root]);
   const served: { spillway: Spillway; tools: BoundedTool[] }[] = [];

@@ -104,7 +104,7 @@ describe("roots", () => {
     });
   });
 
-  test("device files and pipes stop no tool, within the roots too", { timeout: 20_000 }, async () => {
+  test("device files and pipes stop no tool, within the roots too", { timeout: 240_000 }, async () => {
     const spillway = await createSpillway({ store: null, ledger: null, env: {} });
     const devices = boundedTools({ spillway, roots: await openRoots(["/dev"]) });
     const ask = (name: string, args: object) => devices.find((tool) => tool.name === name)?.call(args);

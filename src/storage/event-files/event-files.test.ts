@@ -252,7 +252,7 @@ describe("a run directory", () => {
     const listen = runDirectory(dir, storeOf({}), { maxAgeMs: 500_000, isPinned });
     await listen(spilled("new", "t", "a"));
     const left = ["collected", "foreign", "mine", "new", "pinned"];
-    await expect.poll(() => readdir(dir), { timeout: 5000 }).toEqual(left);
+    await expect.poll(() => readdir(dir)).toEqual(left);
     await write(spilled("late", "t", "a"));
     await utimes(join(dir, "late", "events.jsonl"), long, long);
     await runDirectory(dir, storeOf({}), { maxAgeMs: 500_000 })(spilled("new", "t", "a"));

@@ -236,9 +236,9 @@ describe("a database that cannot be used", () => {
       await chmod(parent, 0o777);
       // Root may write anywhere, so the child runs as another user.
       const who = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
-      const id = (await run(process.execPath, [child, dir], { ...who, timeout: 30_000 })).stdout;
+      const id = (await run(process.execPath, [child, dir], { ...who, timeout: 240_000 })).stdout;
       await chmod(dir, 0o555);
-      const { stdout } = await run(process.execPath, [child, dir, id], { ...who, timeout: 30_000 });
+      const { stdout } = await run(process.execPath, [child, dir, id], { ...who, timeout: 240_000 });
       await chmod(dir, 0o700);
       expect(stdout).toBe("two\n1 0\nstore-unavailable\nstore-unavailable\n");
     },

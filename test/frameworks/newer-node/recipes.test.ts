@@ -63,7 +63,7 @@ describe("examples", () => {
     const { status, stdout, stderr } = spawnSync(process.execPath, [join(folder, basename(name))], {
       encoding: "utf8",
       env,
-      timeout: 100_000,
+      timeout: 240_000,
     });
     expect(stderr).toBe("");
     expect(status).toBe(0);

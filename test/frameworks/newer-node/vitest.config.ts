@@ -8,7 +8,8 @@ process.env.SPILLWAY_TEST_DIR ??= mkdtempSync(join(tmpdir(), "spillway-test-"));
 export default defineConfig({
   test: {
     include: ["*.test.ts"],
-    testTimeout: 120_000,
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
     fileParallelism: false,
     env: { SPILLWAY_DIR: process.env.SPILLWAY_TEST_DIR },
     globalSetup: "../../remove-folder.ts",

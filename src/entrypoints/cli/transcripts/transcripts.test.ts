@@ -387,7 +387,7 @@ describe("a file that others write to", () => {
         return true;
       });`;
     await writeChildModule(source, module);
-    expect(spawnSync(process.execPath, [module], { timeout: 20_000 }).status).not.toBe(0);
+    expect(spawnSync(process.execPath, [module], { timeout: 240_000 }).status).not.toBe(0);
     expect(readFileSync(path, "utf8")).toBe(before);
     const beside = () => readdirSync(folder).filter((name) => join(folder, name).startsWith(path));
     expect(beside()).toHaveLength(3);

@@ -116,7 +116,7 @@ function ran(script: string, shell = "bash"): string {
   const { stdout, status } = spawnSync(shell, ["-s"], {
     input: `${run}\n${script}\n`,
     encoding: "utf8",
-    timeout: 10_000,
+    timeout: 240_000,
   });
   return `${stdout}[${status}]`;
 }

@@ -47,7 +47,7 @@ const FAILURES = [
 const LINES = 800;
 
 test("no failure that is shown without the user's words is lost with them", {
-  timeout: 120_000,
+  timeout: 240_000,
 }, async () => {
   const spillway = await createSpillway({ store: memoryStore(), ledger: null, env: {} });
   const lost: string[] = [];
