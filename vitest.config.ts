@@ -20,6 +20,7 @@ export default defineConfig({
     // More than there are cores: many tests wait for other processes and for the disk, and leave a core to another file.
     // Not more than this, because a container has fewer cores than Node 20 sees.
     maxWorkers: Math.min(availableParallelism() + 2, 8),
+    setupFiles: "test/fixed-seed.ts",
     // Tests never touch the folders of the user who runs them.
     env: { SPILLWAY_DIR: testFolder, XDG_CACHE_HOME: testFolder },
     globalSetup: "test/remove-folder.ts",
