@@ -33,7 +33,7 @@ function spillway(args: string[], input: string | Buffer = "", cwd = folder) {
     cwd,
     env,
     encoding: "utf8",
-    timeout: 50_000,
+    timeout: 240_000,
     maxBuffer: 1e9,
   });
 }
@@ -209,7 +209,7 @@ describe("spillway hook", () => {
       stdio: [read, "pipe", "ignore"],
       env,
       cwd: folder,
-      timeout: 50_000,
+      timeout: 240_000,
     });
     closeSync(read);
     await sleep(300);
@@ -257,7 +257,7 @@ describe("spillway mcp", () => {
       const child = spawn(process.execPath, [CLI, "mcp", "--url", url, ...flags], {
         stdio: ["pipe", "pipe", "ignore"],
         env: { ...env, MY_TOKEN: "of-the-environment" },
-        timeout: 50_000,
+        timeout: 240_000,
       });
       const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
       const answers: string[] = [];
@@ -477,7 +477,7 @@ describe("spillway tools", () => {
       env,
       cwd: folder,
       encoding: "utf8",
-      timeout: 50_000,
+      timeout: 240_000,
     });
     expect(status).toBe(2);
     expect(stderr).toContain("--allow-commands does not work on Windows");
@@ -492,21 +492,24 @@ describe("spillway tools", () => {
       stdio: ["pipe", "pipe", "ignore"],
       env,
       cwd: folder,
-      timeout: 50_000,
+      timeout: 240_000,
     });
     let stdout = "";
     child.stdout.on("data", (chunk) => {
       stdout += String(chunk);
     });
-    child.stdin.write(ask(1, "run_command", { command: "cat; echo $$ > fore; exec sleep 50" }));
-    child.stdin.write(ask(2, "run_command", { command: "echo $$ > back; exec sleep 50", background: true }));
+    child.stdin.write(ask(1, "run_command", { command: "cat; echo $$ > fore; exec sleep 500" }));
+    child.stdin.write(ask(2, "run_command", { command: "echo $$ > back; exec sleep 500", background: true }));
     child.stdin.write(ask(3, "list_directory"));
-    while (!/"id":3/.test(stdout) || !["fore", "back"].every((name) => existsSync(join(folder, name)))) await sleep(20);
+    const pidIn = (name: string) => existsSync(join(folder, name)) && readFileSync(join(folder, name), "utf8").trim();
+    while (!/"id":3/.test(stdout) || !["fore", "back"].every(pidIn)) await sleep(20);
     const ended = new Promise((resolve) => child.once("exit", resolve));
     child.stdin.end();
     expect(await ended).toBe(0);
     for (const name of ["fore", "back"]) {
-      expect(() => process.kill(Number(readFileSync(join(folder, name), "utf8")), 0), name).toThrow("ESRCH");
+      // Ended, whether or not its new parent has taken notice (Z).
+      const stateOf = () => spawnSync("ps", ["-o", "stat=", "-p", String(pidIn(name))], { encoding: "utf8" }).stdout;
+      await expect.poll(stateOf).toMatch(/^(Z.*)?\s*$/);
     }
   });
 });

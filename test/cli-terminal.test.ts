@@ -1,4 +1,5 @@
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -21,22 +22,48 @@ const LONG = "sh -c 'echo a long command with many words that takes more room th
 
 /** Runs the command with pipes. */
 const piped = (...args: string[]) =>
-  spawnSync(process.execPath, [CLI, ...args], { cwd: folder, encoding: "utf8", env: plainEnv, timeout: 30_000 });
+  spawnSync(process.execPath, [CLI, ...args], { cwd: folder, encoding: "utf8", env: plainEnv, timeout: 240_000 });
 
-/** Runs a shell's line on a real terminal (of `script`) and gives what the terminal got, with ESC for the escape character; `$S` stands for the command. */
-function onTerminal(line: string, { env = {}, rows = 24, columns = 80, input = "", typedAfter = 0 } = {}): string {
+/** How `script` runs a shell's line on a real terminal; `$S` stands for the command. */
+function scriptOf(line: string, { env = {}, rows = 24, columns = 80 } = {}) {
   const script = `stty rows ${rows} cols ${columns} -onlcr; ${line}`;
-  const args = process.platform === "linux" ? ["-qec", script, "/dev/null"] : ["-q", "/dev/null", "sh", "-c", script];
-  const typing = `(sleep ${typedAfter}; cat; sleep ${typedAfter}) | script "$@"`;
-  const { stdout, error } = spawnSync("sh", ["-c", typedAfter > 0 ? typing : 'exec script "$@"', "sh", ...args], {
-    cwd: folder,
-    encoding: "utf8",
-    input,
-    env: { ...plainEnv, SHELL: "/bin/sh", S: `${process.execPath} ${CLI}`, PAGER: "cat", ...env },
-    timeout: 30_000,
-  });
+  return {
+    args: process.platform === "linux" ? ["-qec", script, "/dev/null"] : ["-q", "/dev/null", "sh", "-c", script],
+    options: {
+      cwd: folder,
+      env: { ...plainEnv, SHELL: "/bin/sh", S: `${process.execPath} ${CLI}`, PAGER: "cat", ...env },
+      timeout: 240_000,
+    },
+  };
+}
+
+const readable = (text: string) => text.replaceAll("\r\n", "\n").replaceAll("\x1b", "ESC");
+
+/**
+ * Runs a line and gives what the terminal got, with ESC for the escape character. What says that it goes on is taken away:
+ * on a slow machine every command takes more than a second.
+ */
+function onTerminal(
+  line: string,
+  { input = "", ...how }: Parameters<typeof scriptOf>[1] & { input?: string } = {},
+): string {
+  const { args, options } = scriptOf(line, how);
+  const { stdout, error } = spawnSync("script", args, { ...options, encoding: "utf8", input });
   if (error) throw error;
-  return stdout.replaceAll("\r\n", "\n").replaceAll("\x1b", "ESC");
+  return readable(stdout).replaceAll(/\rESC\[K(running \d+ s[^\r\n]*)?/g, "");
+}
+
+/** Runs a line, tells of all that the terminal got whenever there is more of it, and gives it in the end. */
+async function watchTerminal(line: string, told: (text: string, type: (input: string) => void) => void, columns = 80) {
+  const { args, options } = scriptOf(line, { columns });
+  const child = spawn("script", args, options);
+  let text = "";
+  child.stdout.setEncoding("utf8").on("data", (more: string) => {
+    text += more;
+    told(readable(text), (input) => void child.stdin.write(input));
+  });
+  await once(child, "close");
+  return readable(text);
 }
 
 beforeAll(() => {
@@ -169,15 +196,17 @@ describe("on a terminal", () => {
     expect(onTerminal("$S ls")).toContain("ESC[1;31m3ESC[0m");
   });
 
-  it("shows what goes on after a second, on one line of standard error that goes away", () => {
-    const script = "echo first; echo $(printf '\\033')[31mnewest; sleep 2";
-    const shown = onTerminal(`$S run -- sh -c "${script}" > out; cat out`, { columns: 60 });
-    const lines = shown.split("\rESC[K");
-    expect(lines.length).toBeGreaterThan(2);
-    expect(lines[1]).toMatch(/^running \d s, 2 lines, 18 B: \\u001b\[31mnewest$/);
+  it("shows what goes on after a second, on one line of standard error that goes away", async () => {
+    const script = "echo first; echo $(printf '\\033')[31mnewest; while [ ! -e seen ]; do sleep 0.05; done";
+    const running = /^running \d+ s, 2 lines, 18 B: \\u001b\[31mnewest$/;
+    const linesOf = (text: string) => text.split("\rESC[K");
+    const see = (text: string) => {
+      if (linesOf(text).some((line) => running.test(line))) writeFileSync(join(folder, "seen"), "");
+    };
+    const lines = linesOf(await watchTerminal(`$S run -- sh -c "${script}" > out; cat out`, see, 60));
     // After it is taken away, what is printed is as without it.
     expect(lines.at(-1)).toBe("first\nESC[31mnewest\n");
-    expect(onTerminal("$S run -q -- sleep 1.3")).not.toContain("running");
+    expect(await watchTerminal("$S run -q -- sleep 1.3", () => {})).not.toContain("running");
     expect(piped("run", "--", "sleep", "1.2").stderr).not.toContain("running");
   });
 
@@ -207,8 +236,14 @@ describe("on a terminal", () => {
     expect(text).toMatch(/hello\n$/);
   });
 
-  it("waits for what is typed", () => {
-    const text = onTerminal("$S clamp -q", { input: "hello\n\x04", typedAfter: 1.5 });
+  it("waits for what is typed", async () => {
+    let isTyped = false;
+    const text = await watchTerminal("$S clamp -q", (said, type) => {
+      if (isTyped || !said.includes("until Ctrl-D")) return;
+      isTyped = true;
+      // By then it has tried to read, and there was nothing.
+      setTimeout(() => type("hello\n\x04"), 500);
+    });
     expect(text).not.toContain("EAGAIN");
     expect(text).toMatch(/hello\nhello\n$/);
   });
@@ -340,7 +375,7 @@ describe("completions", () => {
       encoding: "utf8",
       env: plainEnv,
       cwd: empty,
-      timeout: 20_000,
+      timeout: 240_000,
     });
     const lists = stdout.split("@@@").slice(1);
     const listed = (list: string) =>

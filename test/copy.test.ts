@@ -20,6 +20,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { createSpillway } from "../src/index.ts";
 import { pruneEvents } from "../src/storage/ledgers/prune-events.ts";
 import { openLocal } from "../src/storage/local/open-local.ts";
+import { startFaultyProxy } from "./faulty-proxy.ts";
 import { startPostgres } from "./postgres.ts";
 import { findS3 } from "./s3.ts";
 
@@ -135,7 +136,7 @@ function bucketOf(address: string) {
 }
 
 const freshLedger = async () => (typeof postgres === "string" ? Promise.reject(new Error(postgres)) : postgres.fresh());
-const freshBucket = () => (typeof s3 === "string" ? "" : s3.fresh());
+const freshBucket = (endpoint?: string) => (typeof s3 === "string" ? "" : s3.fresh(endpoint));
 
 describe("spillway copy", () => {
   it("copies a folder to another, with every id, and says what it did", async () => {
@@ -343,26 +344,40 @@ describe("spillway copy", () => {
     async () => {
       const from = freshFolder();
       await fill(from, "a", 30);
-      const shared = [await freshLedger(), freshBucket()];
+      const proxy = await startFaultyProxy(typeof s3 === "string" ? "" : s3.endpoint);
+      // Lets all of them pass.
+      proxy.fault = { delayMs: 0 };
+      const shared = [await freshLedger(), freshBucket(proxy.url)];
       const before = await everything([from]);
+      // First with one of the objects under way, and then at any moment.
+      const objects = [1, 6, 11, 16];
       let kills = 0;
-      for (let delayMs = 500; ; delayMs += 400) {
+      for (;;) {
         const child = spawn(process.execPath, [CLI, "copy", "--from", from, "--to", ...shared], { env: env() });
-        const timer = setTimeout(() => child.kill("SIGKILL"), delayMs);
+        const killsAt = objects[kills];
+        let puts = 0;
+        proxy.filter = (method) => {
+          if (method === "PUT" && ++puts === killsAt) child.kill("SIGKILL");
+          return true;
+        };
+        // Twice as long each time, so that it comes to its end on a slow machine too.
+        const delayMs = 250 * 2 ** (kills - objects.length);
+        const timer = killsAt === undefined ? setTimeout(() => child.kill("SIGKILL"), delayMs) : undefined;
         const [code] = await once(child, "exit");
         clearTimeout(timer);
         if (code === 0) break;
         expect(code).toBeNull();
         kills += 1;
       }
-      expect(kills).toBeGreaterThan(1);
+      expect(kills).toBeGreaterThanOrEqual(objects.length);
       expect(await everything(shared)).toEqual(before);
+      proxy.fault = null;
       const environment = { SPILLWAY_LEDGER: shared[0], SPILLWAY_STORE: shared[1] };
       expect(run(["verify", "--json"], environment).status).toBe(0);
       const back = freshFolder();
       expect(run(["copy", "--to", back], environment).status).toBe(0);
       expect(await everything([back])).toEqual(before);
+      await proxy.close();
     },
-    120_000,
   );
 });

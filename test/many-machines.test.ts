@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it, vi } from "vitest";
 import { createSpillway } from "../src/index.ts";
+import { NUMBERS } from "../src/stages/policy/defaults.ts";
 import { MIGRATIONS } from "../src/storage/local/migrations.ts";
 import { openRemote } from "../src/storage/remote/open-remote.ts";
 import { all } from "../src/storage/sql.ts";
@@ -154,10 +155,13 @@ it.skipIf(typeof server === "string")(
   async () => {
     for (const [name, value] of Object.entries(KEYS)) vi.stubEnv(name, value);
     let isDown = true;
+    // While it is set, requests are not answered.
+    let held: (() => void)[] | null = null;
     const bucket = createHttpServer((request, response) => {
       request.resume();
       const answer = () => response.writeHead(isDown ? 503 : 200).end("<ListBucketResult></ListBucketResult>");
-      setTimeout(answer, isDown ? 500 : 0).unref();
+      if (held === null) answer();
+      else held.push(answer);
     });
     await once(bucket.listen(0, "127.0.0.1"), "listening");
     const store = `s3://outputs?endpoint=http://127.0.0.1:${(bucket.address() as AddressInfo).port}`;
@@ -167,28 +171,29 @@ it.skipIf(typeof server === "string")(
     const save = async (at: number) => {
       const writer = await opened.store.begin({ tool: "t", call: null, session: "s", scope: "local" });
       await writer.add(Buffer.from(`${at}\n${text.repeat(4)}`));
-      const startedMs = performance.now();
-      const { saved } = await writer.end();
-      expect(saved).toBe("local");
-      return performance.now() - startedMs;
+      expect((await writer.end()).saved).toBe("local");
     };
+    const timers = vi.spyOn(globalThis, "setTimeout");
+    /** How often somebody has begun to wait for an upload. */
+    const waits = () => timers.mock.calls.filter(([, ms]) => ms === NUMBERS.uploadDeadlineMs.default).length;
     await expect(opened.spool.reach()).rejects.toThrow(/does not take or give objects/);
     await save(0);
-    await vi.waitFor(async () => expect((await opened.spool.state()).fault).not.toBeNull(), 20_000);
-    // The next attempts fall into this time, and each takes seconds.
-    for (let at = 1; at <= 12; at += 1) {
-      expect(await save(at)).toBeLessThan(1500);
-      await new Promise((resolve) => setTimeout(resolve, 200));
-    }
+    await vi.waitFor(async () => expect((await opened.spool.state()).fault).not.toBeNull(), 120_000);
+    expect(waits()).toBe(1);
+    held = [];
+    for (let at = 1; at <= 12; at += 1) await save(at);
+    expect(waits()).toBe(1);
+    timers.mockRestore();
     isDown = false;
-    await vi.waitFor(async () => expect((await opened.spool.state()).artifacts).toBe(0), 40_000);
+    for (const answer of held.splice(0)) answer();
+    held = null;
+    await vi.waitFor(async () => expect((await opened.spool.state()).artifacts).toBe(0), 120_000);
     await opened.spool.reach();
     expect(told).toEqual([expect.stringMatching(/^outputs wait .*does not take/), "outputs are uploaded again"]);
     await opened.close();
     bucket.close();
     vi.unstubAllEnvs();
   },
-  90_000,
 );
 
 describe("a database that does not answer from the start", () => {
@@ -222,43 +227,38 @@ describe("a database that does not answer from the start", () => {
       serve.stderr.on("data", (chunk) => (said += chunk));
       await vi.waitFor(
         () => expect(said).toMatch(/nothing is recorded until this is mended: .*refuses the user/),
-        20_000,
+        120_000,
       );
       serve.kill("SIGKILL");
     },
-    60_000,
   );
 
-  it.each(["refuses", "says nothing"])(
-    "and %s loses no output: it is saved and read on this machine",
-    async (how) => {
-      const silent = await startSilent();
-      const port = how === "refuses" ? 1 : silent.port;
-      const place = { SPILLWAY_LEDGER: `postgres://me:hunter2hunter2@127.0.0.1:${port}/db`, SPILLWAY_STORE: NO_BUCKET };
-      const machine = `down-${port}`;
-      const seq = [
-        "run",
-        "--json",
-        "--",
-        process.execPath,
-        "-e",
-        'for (let i = 1; i < 9000; i++) console.log("line", i)',
-      ];
-      const first = spillway(machine, seq, { ...place, ...KEYS });
-      const { receipt } = JSON.parse(first.stdout);
-      expect(receipt).toMatchObject({ saved: "local" });
-      expect(receipt.faults.join()).toMatch(/not recorded.*cannot be reached/);
-      expect(first.stdout + first.stderr).not.toContain("hunter2");
-      const again = JSON.parse(spillway(machine, seq, { ...place, ...KEYS }).stdout);
-      expect(again.receipt).toMatchObject({ saved: "local", artifact: receipt.artifact });
-      const recalled = spillway(machine, ["recall", receipt.artifact, "--lines", "5000-5001"], { ...place, ...KEYS });
-      expect(recalled.stdout).toContain("line 5000\nline 5001\n");
-      expect(spillway(machine, ["spool"], { ...place, ...KEYS }).stdout).toMatch(/^1 artifact .* waits here/);
-      expect(existsSync(join(folder, machine, "ledger-down"))).toBe(true);
-      silent.end();
-    },
-    60_000,
-  );
+  it.each(["refuses", "says nothing"])("and %s loses no output: it is saved and read on this machine", async (how) => {
+    const silent = await startSilent();
+    const port = how === "refuses" ? 1 : silent.port;
+    const place = { SPILLWAY_LEDGER: `postgres://me:hunter2hunter2@127.0.0.1:${port}/db`, SPILLWAY_STORE: NO_BUCKET };
+    const machine = `down-${port}`;
+    const seq = [
+      "run",
+      "--json",
+      "--",
+      process.execPath,
+      "-e",
+      'for (let i = 1; i < 9000; i++) console.log("line", i)',
+    ];
+    const first = spillway(machine, seq, { ...place, ...KEYS });
+    const { receipt } = JSON.parse(first.stdout);
+    expect(receipt).toMatchObject({ saved: "local" });
+    expect(receipt.faults.join()).toMatch(/not recorded.*cannot be reached/);
+    expect(first.stdout + first.stderr).not.toContain("hunter2");
+    const again = JSON.parse(spillway(machine, seq, { ...place, ...KEYS }).stdout);
+    expect(again.receipt).toMatchObject({ saved: "local", artifact: receipt.artifact });
+    const recalled = spillway(machine, ["recall", receipt.artifact, "--lines", "5000-5001"], { ...place, ...KEYS });
+    expect(recalled.stdout).toContain("line 5000\nline 5001\n");
+    expect(spillway(machine, ["spool"], { ...place, ...KEYS }).stdout).toMatch(/^1 artifact .* waits here/);
+    expect(existsSync(join(folder, machine, "ledger-down"))).toBe(true);
+    silent.end();
+  });
 
   it("is told by doctor and config show, without the password", () => {
     const down = { SPILLWAY_LEDGER: "postgres://me:hunter2hunter2@127.0.0.1:1/db", SPILLWAY_STORE: NO_BUCKET, ...KEYS };
@@ -273,7 +273,7 @@ describe("a database that does not answer from the start", () => {
     const shown = spillway("doctor", ["config", "show"], down).stdout;
     expect(shown).toMatch(/^ledger +a PostgreSQL database +SPILLWAY_LEDGER$/m);
     expect(shown).toMatch(/^store +a bucket +SPILLWAY_STORE$/m);
-  }, 60_000);
+  });
 
   it("lets serve start, which is not ready", async () => {
     const env = { PATH: process.env["PATH"], HOME: folder, SPILLWAY_DIR: join(folder, "serve"), ...KEYS };
@@ -288,7 +288,7 @@ describe("a database that does not answer from the start", () => {
       server.kill();
       await once(server, "exit");
     }
-  }, 30_000);
+  });
 
   it.skipIf(typeof server === "string")(
     "gets what was saved meanwhile when it answers, also by a later process, under the same ids",
@@ -345,6 +345,5 @@ describe("a database that does not answer from the start", () => {
       bucket.close();
       vi.unstubAllEnvs();
     },
-    60_000,
   );
 });

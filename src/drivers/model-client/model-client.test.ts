@@ -117,16 +117,17 @@ describe("an endpoint", () => {
   });
 
   it("is not waited for beyond its time, nor after an abort", async () => {
+    const silent = await serve(() => {});
+    await expect(open(silent, { timeoutMs: 50 }).ask(PROMPT)).rejects.toThrow("no answer in 50 ms");
     const stop = new AbortController();
     let asked = 0;
     const url = await serve(() => {
-      if (++asked === 2) stop.abort(new Error("enough"));
+      asked++;
+      stop.abort(new Error("enough"));
     });
-    // The time is long enough for the request to arrive on a busy machine.
-    await expect(open(url, { timeoutMs: 1000 }).ask(PROMPT)).rejects.toThrow("no answer in 1000 ms");
     await expect(open(url).ask({ ...PROMPT, signal: stop.signal })).rejects.toThrow("enough");
     await expect(open(url).ask({ ...PROMPT, signal: stop.signal })).rejects.toThrow("enough");
-    expect(asked).toBe(2);
+    expect(asked).toBe(1);
   });
 });
 

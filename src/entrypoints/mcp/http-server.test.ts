@@ -70,7 +70,7 @@ test("a hundred calls run at the same time, and the next waits for one of them",
   const { send } = await connected(({ id }, _, response) => open.push(() => json(response, { id, result: {} })));
   for (let id = 0; id < 100; id++) await send({ id, method: "tools/call" });
   const next = send({ id: 100, method: "tools/call" });
-  await expect.poll(() => open.length, { timeout: 20_000 }).toBe(100);
+  await expect.poll(() => open.length).toBe(100);
   open[50]?.();
   await next;
   await expect.poll(() => open.length).toBe(101);
@@ -78,13 +78,16 @@ test("a hundred calls run at the same time, and the next waits for one of them",
 });
 
 test.each([401, 429, 500])("a status of %i fails the one call, in few words", async (status) => {
-  const { send, came, failed } = await connected(({ id }, _, response) =>
-    id === 1
-      ? response.writeHead(status).end(`no ${"x".repeat(1e6)}`)
-      : setTimeout(() => json(response, { id, result: {} }), 50),
-  );
+  let answer = () => {};
+  const { send, came, failed } = await connected(({ id }, _, response) => {
+    if (id === 1) response.writeHead(status).end(`no ${"x".repeat(1e6)}`);
+    else answer = () => json(response, { id, result: {} });
+  });
   await send({ id: 2, method: "tools/call" });
   await send({ id: 1, method: "tools/call" });
+  await expect.poll(() => failed).toHaveLength(1);
+  expect(came).toEqual([]);
+  answer();
   await expect.poll(() => came.length).toBe(1);
   expect(failed).toHaveLength(1);
   expect(failed[0]?.[0]).toBe(1);
@@ -146,7 +149,9 @@ test.each([404, 400])(
 test("a server that cannot be greeted again yet is greeted with the next request", async () => {
   let session = "one";
   let refused = "";
+  let held: Promise<void> | null = null;
   const seen: unknown[] = [];
+  const greeted: string[] = [];
   const greeting = [
     JSON.stringify({ jsonrpc: "2.0", id: "spillway-greeting", method: "initialize", params: {} }),
     JSON.stringify({ jsonrpc: "2.0", method: "notifications/initialized" }),
@@ -155,7 +160,8 @@ test("a server that cannot be greeted again yet is greeted with the next request
     if (method === "GET") return response.writeHead(405).end();
     if (method === refused) return response.writeHead(503).end("starting");
     if (method === "initialize") {
-      await new Promise((resolve) => setTimeout(resolve, 100));
+      greeted.push(session);
+      await held;
       return json(response, { id, result: {} }, 200, { "mcp-session-id": session });
     }
     if (id !== undefined) seen.push([id, headers["mcp-session-id"]]);
@@ -177,11 +183,14 @@ test("a server that cannot be greeted again yet is greeted with the next request
   await expect.poll(answered).toEqual([0, 3]);
   session = "three";
   seen.length = 0;
+  let goOn = () => {};
+  held = new Promise((resolve) => (goOn = resolve));
   await send({ id: 4, method: "tools/call" });
-  await expect.poll(() => seen).toEqual([[4, "two"]]);
-  await new Promise((resolve) => setTimeout(resolve, 20));
+  await expect.poll(() => greeted).toContain("three");
+  expect(seen).toEqual([[4, "two"]]);
   // What is asked while the server is greeted waits for the new session.
   await send({ id: 5, method: "tools/call" });
+  goOn();
   await expect.poll(answered).toEqual(expect.arrayContaining([4, 5]));
   expect(seen.filter((each) => JSON.stringify(each).startsWith("[5"))).toEqual([[5, "three"]]);
   expect(failed).toHaveLength(2);
@@ -337,13 +346,14 @@ test("an error of the protocol that comes with a status passes as it is", async 
 });
 
 test("a cancelled request of the newer protocol is broken off, and stop breaks off all", async () => {
-  let closed = 0;
+  let [opened, closed] = [0, 0];
   const { send, failed, upstream } = await connected((_, __, response) => {
-    response.writeHead(200, { "content-type": "text/event-stream" }).flushHeaders();
     response.on("close", () => closed++);
+    response.writeHead(200, { "content-type": "text/event-stream" }).flushHeaders();
+    opened++;
   });
   for (const id of [1, 2]) await send({ id, method: "tools/call", params: { name: "t", _meta: modern } });
-  await new Promise((resolve) => setTimeout(resolve, 100));
+  await expect.poll(() => opened).toBe(2);
   await send({ method: "notifications/cancelled", params: { requestId: 1 } });
   await expect.poll(() => closed).toBe(1);
   await upstream.stop();

@@ -186,7 +186,7 @@ describe.each(NAMES)("%s through the gateway", (name) => {
       const found = (await spillway.ledger?.events({ kinds: ["request-answered"] })) ?? [];
       expect(found).toHaveLength(2);
       return found;
-    });
+    }, 120_000);
     expect(answers[0]).toMatchObject({ session: outputs[0]?.session, more: { agent: "my-agent", wire: name } });
   });
 
@@ -413,7 +413,7 @@ describe("what passes", () => {
         expect(text.endsWith('data: {"type":"message_stop"}\n\n')).toBe(true);
       }),
     );
-  }, 60_000);
+  });
 
   it("a client that leaves ends the request to the provider", async () => {
     let isGone = false;
@@ -429,7 +429,7 @@ describe("what passes", () => {
     stream.done().catch(() => {});
     await new Promise((resolve) => stream.once("connect", () => resolve(null)));
     stream.abort();
-    await vi.waitFor(() => expect(isGone).toBe(true), 5000);
+    await vi.waitFor(() => expect(isGone).toBe(true), 120_000);
   });
 
   it("a stop lets streams finish, and takes nothing new", async () => {
@@ -485,15 +485,16 @@ describe("faults", () => {
   const hello = '{"model":"m","messages":[{"role":"user","content":"hi"}],"stream":true}';
 
   it("a stream that breaks off there breaks off here: nobody takes it for whole", async () => {
+    let breakOff = () => {};
     const to = await upstream((request, response) => {
       response.writeHead(200, { "content-type": "text/event-stream" });
-      response.write('data: {"type":"content_block_delta"}\n\n', () =>
-        setTimeout(() => request.socket.resetAndDestroy(), 20),
-      );
+      response.write('data: {"type":"content_block_delta"}\n\n');
+      breakOff = () => request.socket.resetAndDestroy();
     });
     const { url } = await gateway(to);
     const response = await post(`${url}/v1/messages`, hello);
     expect(response.status).toBe(200);
+    breakOff();
     await expect(response.text()).rejects.toThrow("terminated");
   });
 
@@ -541,7 +542,7 @@ describe("faults", () => {
     expect(await slow("POST /v1/messages HTTP/1.1\r\nHost: localhost\r\nx: ")).toMatch(/^HTTP\/1.1 408/);
     const head = "POST /v1/messages HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000\r\n\r\n";
     expect(await slow(head)).toMatch(/^HTTP\/1.1 408/);
-  }, 20_000);
+  });
 
   it("a provider that hangs is told as late", async () => {
     const spied = vi.spyOn(SERVE_NUMBERS.gatewaySilentMs, "default", "get").mockReturnValue(300 as never);
@@ -603,12 +604,12 @@ describe("faults", () => {
       for (const goOn of held.splice(0)) goOn();
       const clamped = (await ledger.events()).filter(({ kind }) => kind === "output-clamped");
       expect(clamped.map(({ receipt }) => receipt?.saved)).toEqual(["yes", "yes", "yes"]);
-    });
+    }, 120_000);
     expect(told).toEqual([]);
     const refuses = { ...ledger, record: async () => Promise.reject(new Error("disk full")) };
     const other = await gateway(to, { spillway: { ledger: refuses, logger } });
     for (const _ of [1, 2]) expect((await post(other.url + path, body)).status).toBe(200);
-    await vi.waitFor(() => expect(told).toEqual(["not recorded: disk full"]));
+    await vi.waitFor(() => expect(told).toEqual(["not recorded: disk full"]), 120_000);
   });
 
   it.each([
@@ -693,7 +694,7 @@ function raw(url: string, bytes: string): Promise<string> {
     socket.on("data", (chunk) => (got += chunk));
     socket.on("end", () => resolve(got));
     socket.on("error", reject);
-    socket.setTimeout(5000, () => socket.destroy(new Error(`no answer; so far: ${got}`)));
+    socket.setTimeout(120_000, () => socket.destroy(new Error(`no answer; so far: ${got}`)));
   });
 }
 

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { type AddressInfo, connect, createServer } from "node:net";
+import { type AddressInfo, connect, createServer, Socket } from "node:net";
 import { sql } from "kysely";
 import { afterAll, describe, expect, it, vi } from "vitest";
 import { startPostgres } from "../../../test/postgres.ts";
@@ -257,7 +257,7 @@ describe.skipIf(typeof server === "string")("in PostgreSQL", () => {
       /has no such database; make it with createdb/,
     );
     expect(await wrong((url) => void (url.port = "1"))).toMatch(/cannot be reached: .*ECONNREFUSED/);
-  }, 30_000);
+  });
 
   it.skipIf(typeof server === "string" || server.stop === undefined)(
     "holds nobody up for a server that was given up, and tells once that it is down and that it is back",
@@ -269,22 +269,23 @@ describe.skipIf(typeof server === "string")("in PostgreSQL", () => {
       await ledger.record(eventOf({ call: "before" }));
       await server.stop?.();
       await expect(ledger.record(eventOf({ call: "first" }))).rejects.toThrow(/cannot be reached/);
-      const startedMs = performance.now();
+      const attempts = vi.spyOn(Socket.prototype, "connect");
       for (let at = 0; at < 6; at += 1) {
         await expect(ledger.sessions({ max: 1 })).rejects.toThrow(/cannot be reached/);
         await new Promise((resolve) => setTimeout(resolve, 300));
       }
-      expect(performance.now() - startedMs).toBeLessThan(4500);
+      // Who waits tries again and again.
+      expect(attempts.mock.calls.length).toBeLessThanOrEqual(6);
+      attempts.mockRestore();
       expect(told).toEqual([
         expect.stringMatching(/cannot be reached: .*; nothing is recorded there until it answers$/),
       ]);
       await server.start?.();
-      await vi.waitFor(() => ledger.record(eventOf({ call: "after" })), { timeout: 15_000, interval: 200 });
+      await vi.waitFor(() => ledger.record(eventOf({ call: "after" })), { timeout: 120_000, interval: 200 });
       expect(told.slice(1)).toEqual([expect.stringMatching(/ answers again$/)]);
       expect((await ledger.events({ max: 9 })).map(({ call }) => call)).toEqual(["before", "after"]);
       await opened.close();
     },
-    60_000,
   );
 
   it.skipIf(typeof server === "string" || server.stop === undefined)(

@@ -27,9 +27,11 @@ afterAll(() => {
   else process.env.QWEN_HOME = QWEN_HOME;
 });
 
+/** Writes a file that is newer than the call, however long the test takes until it tells of the call. */
 function file(path: string, text = whole): string {
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, text);
+  utimesSync(path, new Date(), new Date(Date.now() + 3_600_000));
   made.push(path);
   return path;
 }
