@@ -5,7 +5,7 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import axe from "axe-core";
-import { type Browser, chromium, type Page } from "playwright-core";
+import { type Browser, chromium, type Locator, type Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Served, startServe } from "../src/entrypoints/serve/start-serve.ts";
 import { PUBLIC_UPSTREAMS } from "../src/entrypoints/serve/upstreams.ts";
@@ -115,7 +115,7 @@ describe.skipIf(browserPath === null)("the dashboard", () => {
   /** Opens a page, and fails for what a browser complains of. */
   async function open(hash: string, width = 1280): Promise<{ page: Page; complaints: string[] }> {
     const page = await browser.newPage({ viewport: { width, height: width < 500 ? 844 : 800 }, colorScheme: "light" });
-    page.setDefaultTimeout(10_000);
+    page.setDefaultTimeout(120_000);
     const complaints: string[] = [];
     page.on("console", (message) => message.type() === "error" && complaints.push(message.text()));
     page.on("pageerror", (error) => complaints.push(error.message));
@@ -141,27 +141,29 @@ describe.skipIf(browserPath === null)("the dashboard", () => {
     }
   };
 
+  // Each part of a page has a request of its own, so each is waited for.
+  const ready = async (locator: Locator): Promise<Locator> => {
+    await locator.first().waitFor();
+    return locator;
+  };
+  const under = (page: Page, name: string) =>
+    ready(page.locator(".figures > div", { has: page.locator(`dt:text-is("${name}")`) }));
+
   /** The exact values under a heading of a page's figures, in order. */
-  const figure = (page: Page, name: string): Promise<number[]> =>
-    page
-      .locator(".figures > div", { has: page.locator(`dt:text-is("${name}")`) })
+  const figure = async (page: Page, name: string): Promise<number[]> =>
+    (await under(page, name))
       .locator("data")
       .evaluateAll((all) => all.map((each) => Number((each as HTMLDataElement).value)));
 
   /** What stands under a heading of a page's figures, in words. */
-  const words = (page: Page, name: string): Promise<string[]> =>
-    page
-      .locator(".figures > div", { has: page.locator(`dt:text-is("${name}")`) })
-      .locator("dd")
-      .allTextContents();
+  const words = async (page: Page, name: string): Promise<string[]> =>
+    (await under(page, name)).locator("dd").allTextContents();
 
   /** The rows of a table: exact values where there are any, else the words. */
-  const cells = (page: Page, label: string) =>
-    page
-      .locator(`[aria-label='${label}'] tbody tr`)
-      .evaluateAll((all) =>
-        all.map((row) => [...row.children].map((cell) => cell.querySelector("data")?.value ?? cell.textContent)),
-      );
+  const cells = async (page: Page, label: string) =>
+    (await ready(page.locator(`[aria-label='${label}'] tbody tr`))).evaluateAll((all) =>
+      all.map((row) => [...row.children].map((cell) => cell.querySelector("data")?.value ?? cell.textContent)),
+    );
   // What a host would have cut itself does not count as printed, nor what was cut before in its session.
   const isRerun = `exists (select 1 from events e where e.kind = 'output-clamped' and e.artifact = events.artifact
     and e.session = events.session and e.tool = events.tool and e.id < events.id) and kind = 'output-clamped'`;
@@ -237,7 +239,7 @@ describe.skipIf(browserPath === null)("the dashboard", () => {
     });
     try {
       const page = await browser.newPage();
-      page.setDefaultTimeout(10_000);
+      page.setDefaultTimeout(120_000);
       await page.goto(`${guarded.url}/#/sessions`);
       const box = page.locator("form", { hasText: "This server asks for a token." });
       const said = (await box.innerText()).replaceAll(/\s+/g, " ");
@@ -480,6 +482,7 @@ describe.skipIf(browserPath === null)("the dashboard", () => {
   it("comes into the next hour while it is open", async () => {
     const { page } = await open("#/overview");
     await page.waitForSelector(".chart canvas");
+    await page.getByText("● live").waitFor();
     const lastHour = async () => {
       const asTable = page.getByRole("button", { name: "As a table" });
       await asTable.click();
@@ -497,7 +500,7 @@ describe.skipIf(browserPath === null)("the dashboard", () => {
       Date.now = () => now() + 3_600_000;
     });
     await admitOne("an hour later", "one line");
-    await expect.poll(lastHour, { timeout: 10_000 }).not.toBe(before);
+    await expect.poll(lastHour).not.toBe(before);
     await page.close();
   });
 
@@ -641,16 +644,21 @@ describe.skipIf(browserPath === null)("the dashboard", () => {
   });
 
   it("shows what is new by itself, without being asked again", async () => {
-    const { page } = await open("#/sessions");
-    await page.waitForSelector("tbody tr");
-    await page.waitForTimeout(300);
+    const { page } = await open("#/nothing");
+    /** Opens a page and waits until it has its list and follows what happens. */
+    const follow = async (hash: string) => {
+      const following = page.waitForResponse(/\/api\/events\/live/);
+      await page.evaluate((to) => {
+        location.hash = to;
+      }, hash);
+      await following;
+      await page.waitForSelector("tbody tr");
+    };
+    await follow("#/sessions");
     await admitOne("just begun", "one line");
     await page.getByRole("link", { name: "just begun" }).waitFor();
-    await page.evaluate(() => {
-      location.hash = "#/outputs";
-    });
+    await follow("#/outputs");
     await page.waitForSelector("[aria-label='Saved outputs'] tbody tr");
-    await page.waitForTimeout(300);
     await admitOne("just cut", numbered(5000).join("\n"));
     await page.getByRole("link", { name: "just cut" }).waitFor();
     await page.close();
