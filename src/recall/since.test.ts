@@ -1,7 +1,8 @@
 import { setTimeout } from "node:timers/promises";
-import { describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import { memoryLedger, memoryStore } from "../extend.ts";
 import { createSpillway } from "../index.ts";
+import { NUMBERS } from "../stages/policy/defaults.ts";
 import { READ_BACK_TOOLS } from "./read-back-tools.ts";
 
 const word = (n: number) => `${"abcdefgh"[n % 8]}${"ijklmnop"[(n >> 3) % 8]}${"qrstuvwx"[(n >> 6) % 8]}`;
@@ -20,6 +21,12 @@ async function open(more: object = {}) {
 type Opened = Awaited<ReturnType<typeof open>>;
 const admit = async (by: Opened, output: string, exitCode: number, more: object = {}) =>
   by.admit({ ...made, output, exitCode, ...more });
+
+// An output waits a short time only for the last good run. A slow machine needs more.
+beforeEach(() => {
+  const deadline = vi.spyOn(NUMBERS.sinceDeadlineMs, "default", "get").mockReturnValue(100_000 as never);
+  return () => deadline.mockRestore();
+});
 
 describe("the last good run of the same command", () => {
   it("makes a line that it does not have worth showing, wherever that stands", async () => {
@@ -61,6 +68,7 @@ describe("the last good run of the same command", () => {
     const off = await open({ policy: { tools: { run_command: { since: false } } } });
     await admit(off, good, 0);
     expect((await admit(off, bad, 1)).text).not.toContain(odd);
+    vi.spyOn(NUMBERS.sinceDeadlineMs, "default", "get").mockReturnValue(20 as never);
     const store = memoryStore();
     const broken = await open({
       store: { ...store, begin: store.begin.bind(store), list: () => new Promise(() => {}) },

@@ -1,4 +1,4 @@
-import { afterEach, expect, test } from "vitest";
+import { afterEach, expect, onTestFinished, test, vi } from "vitest";
 import { createSpillway } from "../../index.ts";
 import { memoryLedger } from "../../storage/ledgers/memory.ts";
 import { newMetrics } from "../serve/metrics.ts";
@@ -68,16 +68,28 @@ test("metrics are given beside MCP, with what the ledger counted and the session
 });
 
 test("sessions that nobody uses end; their clients are told to begin again; one in use stays", async () => {
-  const { url, state, post } = await started({ idleMs: 200 });
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "Date"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const idleMs = 60_000;
+  const { url, state, post } = await started({ idleMs });
   const [gone, kept] = [await post(initialize), await post(initialize)];
   const abort = new AbortController();
   const stream = await fetch(url, { headers: { "mcp-session-id": kept.id }, signal: abort.signal });
   expect(stream.status).toBe(200);
-  await expect.poll(() => state.running, { timeout: 5000 }).toBe(1);
+  vi.advanceTimersByTime(idleMs / 2);
+  expect(state.running).toBe(2);
+  vi.advanceTimersByTime(idleMs);
+  await expect.poll(() => state.running).toBe(1);
   expect((await post({ id: 1, method: "ping" }, { "mcp-session-id": gone.id })).status).toBe(404);
   expect((await post({ id: 1, method: "ping" }, { "mcp-session-id": kept.id })).status).toBe(200);
   abort.abort();
-  await expect.poll(() => state.running, { timeout: 5000 }).toBe(0);
+  await expect
+    .poll(() => {
+      // The server learns after a while that the stream has ended.
+      vi.advanceTimersByTime(2 * idleMs);
+      return state.running;
+    })
+    .toBe(0);
 });
 
 test("after a hundred clients that left without a word there is still room, and no more than a hundred servers", async () => {
