@@ -113,6 +113,9 @@ it.skipIf(process.platform === "win32")("more outputs at once than files can be 
   const many = join(base, "many.mjs");
   const source = `
 import { createSpillway } from "./src/index.ts";
+import { NUMBERS } from "./src/stages/policy/defaults.ts";
+// A store that takes longer holds nobody up. Here it has all the time that a slow machine needs.
+NUMBERS.spillDeadlineMs.default = 500_000;
 const spillway = await createSpillway({ dir: process.argv[2], env: {}, redact: "off" });
 async function* output(at) {
   for (let chunk = 0; chunk < 5; chunk += 1) yield Buffer.alloc(30_000, "output " + at + "\\n");
