@@ -119,6 +119,14 @@ describe("on a terminal", () => {
       );
       expect(help.split("\n").filter((line) => line.length > 60)).toEqual([]);
     }
+    const rows = onTerminal("$S --help", { columns: 60 }).split("\n");
+    const at = rows.findIndex((row) => row.endsWith("read part of a saved"));
+    expect(rows[at + 1]).toBe(`${" ".repeat(40)}output`);
+    // A paragraph is broken once, not at the source's width and then at the screen's.
+    const notes = onTerminal("$S run --help", { columns: 80 }).split(/\n\n/).at(-2) ?? "";
+    expect(notes).toMatch(/^The exit code/);
+    for (const [row = "", next = ""] of notes.split("\n").map((row, at, all) => [row, all[at + 1]]))
+      if (next !== "") expect(`${row} ${next.split(" ")[0]}`.length).toBeGreaterThan(80);
     expect(onTerminal("$S --help", { env: { PAGER: "sed s/^/paged:/" } })).toMatch(/^paged:Usage: spillway/);
     for (const what of ["--help --no-pager", "--no-pager --help", "run --help --no-pager", "ls --no-pager --help"])
       expect(onTerminal(`$S ${what}`, { env: { PAGER: "sed s/^/paged:/" } }), what).toMatch(/^Usage: spillway/);
@@ -285,6 +293,8 @@ it("explain breaks its first line between words, and writes lines as recall take
   const narrow = onTerminal("$S explain last --color never --max-lines 20", { columns: 40 });
   const [first = "", second = ""] = narrow.split("\n");
   expect(first.length).toBeLessThanOrEqual(40);
+  expect(narrow.split("\n").filter((row) => row.length > 40)).toEqual([]);
+  expect(narrow).toMatch(/^kept {4}lines \d+-\d+:[^]*\n {10}\S/m);
   expect(`${first} ${second}`).toBe(wide.split("\n")[0]?.slice(0, first.length + 1 + second.length));
   piped("run", "-q", "--session", "many", "--max-lines", "20", "--", "seq", "1", "6000");
   const explained = piped("explain", "last", "--max-lines", "20").stdout;

@@ -85,7 +85,12 @@ export async function main(): Promise<void> {
   if (answer !== "") {
     // Help ends the parsing before a flag after it is read.
     const pager = !process.argv.includes("--no-pager");
-    await onScreen({ pager }, ({ width }) => writeOut(width === null ? answer : wrapped(answer, width)));
+    await onScreen({ pager }, ({ width }) => writeOut(width === null ? answer : wrapped(reflowed(answer), width)));
   }
   endLine();
+}
+
+/** Notes of the help are broken for the source's width; on a screen a paragraph is broken once, for the screen's. */
+function reflowed(text: string): string {
+  return text.replaceAll(/(?<=^[^\s].{79,})\n(?=\S)/gm, " ");
 }

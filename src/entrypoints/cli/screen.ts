@@ -110,18 +110,26 @@ export async function onScreen<T>(flags: ScreenFlags, write: (screen: Screen) =>
   }
 }
 
-/** Breaks lines that are too wide for the screen between words. Commander does so only for what it writes itself. */
+/** So much room beside the first column is enough for a text of its own. */
+const LEAST_ROOM = 20;
+
+/**
+ * Breaks lines that are too wide for the screen between words. Commander does so only for what it writes itself, and only
+ * where its second column has much room.
+ */
 export function wrapped(text: string, width: number): string {
   return text
     .split("\n")
     .map((line) => {
-      const indent = /^ */.exec(line)?.[0] ?? "";
+      const beside = /^ +\S.*? {2,}(?=\S)/.exec(line)?.[0].length ?? 0;
+      const own = /^ */.exec(line)?.[0] ?? "";
+      const indent = beside > 0 && width - beside >= LEAST_ROOM ? " ".repeat(beside) : own;
       const rows = [""];
       for (const word of line.length <= width ? [line] : line.split(/(?<=\S) /)) {
         const row = rows.at(-1) ?? "";
         if (row === "") rows[rows.length - 1] = word;
         else if (row.length + 1 + word.length <= width) rows[rows.length - 1] = `${row} ${word}`;
-        else rows.push(indent + word);
+        else rows.push(indent.slice(0, Math.max(0, width - word.length)) + word);
       }
       return rows.join("\n");
     })

@@ -3,7 +3,8 @@ import type { Receipt } from "../../contract/receipt.ts";
 import type { Extent } from "../../contract/size.ts";
 import { counted, grouped } from "../../values.ts";
 import { sizeText } from "./amounts.ts";
-import type { Paints } from "./screen.ts";
+import { type Paints, type Screen, wrapped } from "./screen.ts";
+import { cutTo } from "./table.ts";
 import { isTerminal, writeError } from "./write-out.ts";
 
 /** Tells on standard error what became of an output. If it passed as it came, a terminal needs no line of ours. */
@@ -54,8 +55,15 @@ const WORDS: Record<string, string> = {
   "let go early": "nothing in it stands out",
 };
 
+const INDENT = " ".repeat(10);
+
 /** Tells people why each part is shown or not, in a line or two for each. The scores are only in the receipt. */
-export function explainText(blocks: readonly ExplainedBlock[], { dim, green }: Paints): string {
+export function explainText(
+  blocks: readonly ExplainedBlock[],
+  { dim, green }: Paints,
+  width: Screen["width"] = null,
+): string {
+  const room = (width ?? Infinity) - INDENT.length;
   return blocks
     .map((block) => {
       const { fromLine, toLine, shown, kind, line, lineNumber } = block;
@@ -64,7 +72,8 @@ export function explainText(blocks: readonly ExplainedBlock[], { dim, green }: P
       const lines = fromLine === toLine ? `line ${fromLine}` : `lines ${fromLine}-${toLine}`;
       const where = `${lines}${isNamed ? `, for line ${lineNumber}` : ""}`;
       const what = shown ? green("kept   ") : dim("omitted");
-      return `${what} ${where}: ${whyOf(block)}\n${line === "" ? "" : `          ${dim(line)}\n`}`;
+      const why = wrapped(`${where}: ${whyOf(block)}`, room).replaceAll("\n", `\n${INDENT}`);
+      return `${what} ${why}\n${line === "" ? "" : `${INDENT}${dim(cutTo(line, room))}\n`}`;
     })
     .join("");
 }

@@ -74,7 +74,7 @@ function textWidth(text: string): number {
 }
 
 /** The text, or its start with an ellipsis if it takes more places. */
-function cutTo(text: string, places: number): string {
+export function cutTo(text: string, places: number): string {
   if (textWidth(text) <= places) return text;
   const chars = [...text];
   while (chars.length > 0 && textWidth(chars.join("")) > places - 1) chars.pop();

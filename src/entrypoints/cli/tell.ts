@@ -28,14 +28,24 @@ export function tell(message: string): void {
   writeError(`spillway: ${message.trim().replaceAll("\n", " ")}\n`);
 }
 
+/** What to do about a mistake, by the code that Commander gives it. */
+const HINTS: Record<string, (command: string, message: string) => string> = {
+  "commander.unknownCommand": () => '; "spillway --help" lists them all',
+  "commander.unknownOption": (command, message) =>
+    message.includes("Did you mean") ? "" : `; "spillway ${command} --help" lists them all`,
+  "commander.missingArgument": (command) => `; "spillway ${command} --help" has examples`,
+};
+
 function plainMessage(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   if (!(error instanceof CommanderError)) return message;
-  const hint = error.code === "commander.unknownCommand" ? '; "spillway --help" lists them all' : "";
+  const [asked = ""] = process.argv.slice(2);
+  const hint = HINTS[error.code]?.(asked, message) ?? "";
   // A reader of ours that names its flag says all of it.
   return (
     message
       .replace(/^error: (?:option .* is invalid\. (?=--))?/s, "")
+      .replace(/^option '(?:-\w, )?(--[\w-]+)[^']*' argument '.*' is invalid\. (?=[a-z])/s, "$1: ")
       .replace(/^command-argument value (.*) is invalid for argument '.*?'\./s, "$1 is unknown.") + hint
   );
 }

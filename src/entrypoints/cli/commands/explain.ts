@@ -66,5 +66,5 @@ async function explain(place: ReadPlace, typed: string, flags: ExplainFlags, { p
     cutBy === null ? `all of it is shown, ${size}` : `cut by ${cutBy} with strategy ${strategy}, ${size} -> ${kept}`;
   const line = `${id} of ${tool}: ${became}\n`;
   await writeOut((width === null ? line : wrapped(line, width)).replace(id, paints.bold));
-  await writeOut(explainText(explained, paints));
+  await writeOut(explainText(explained, paints, width));
 }
