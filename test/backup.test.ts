@@ -73,7 +73,7 @@ async function startServer(bin: string) {
       stops.unshift(() => client.end());
       return { addressOf, query: (sql: string) => client.query(sql) };
     } catch (error) {
-      if (tries === 100) throw error;
+      if (tries === 1200) throw error;
       await new Promise((resolve) => setTimeout(resolve, 100));
     }
   }

@@ -246,7 +246,7 @@ const build = (agent: RealAgent, exit = "") =>
 
 const withPlugins = Object.entries(AGENTS).filter(([, { plugin }]) => plugin !== undefined);
 
-describe.each(withPlugins)("%s, set up by its own plugins", { timeout: 240_000 }, (name, agent) => {
+describe.each(withPlugins)("%s, set up by its own plugins", (name, agent) => {
   const { words, why } = wordsOf(agent);
   const { add = [], remove = [], args = [] } = agent.plugin ?? {};
 
@@ -264,7 +264,7 @@ describe.each(withPlugins)("%s, set up by its own plugins", { timeout: 240_000 }
   });
 });
 
-describe.each(Object.entries(AGENTS))("%s, set up by one command", { timeout: 240_000 }, (name, agent) => {
+describe.each(Object.entries(AGENTS))("%s, set up by one command", (name, agent) => {
   const { words, why } = wordsOf(agent);
   if (why !== "") process.stderr.write(`${name} is not tested: ${why}\n`);
   const calls = (exit = "") => build(agent, exit);

@@ -78,7 +78,7 @@ export function freePort(): Promise<number> {
 
 /** Waits for a server that was started. */
 export async function untilAnswered(url: string): Promise<void> {
-  for (let tries = 0; tries < 100; tries++) {
+  for (let tries = 0; tries < 1200; tries++) {
     if (
       await fetch(url).then(
         (response) => response.arrayBuffer().then(() => true),

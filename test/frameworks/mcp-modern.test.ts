@@ -86,20 +86,27 @@ describe.each<[string, () => string[] | string]>([
       ["done for one", ["one", "one", "one"]],
       ["done for two", ["two", "two", "two"]],
     ]);
-    const count = async () => Number(textOf(await two.callTool({ name: "cancelled" })));
+    const countOf = async (client: Client, name: string) => Number(textOf(await client.callTool({ name })));
+    const count = () => countOf(two, "cancelled");
     const isSameServer = typeof target() === "string";
     const before = await count();
-    const abort = new AbortController();
-    const broken = one.callTool({ name: "endless" }, { signal: abort.signal }).then(
-      () => "answered",
-      () => "broken off",
-    );
-    const other = two.callTool({ name: "endless" }, { signal: AbortSignal.timeout(1500) }).catch(() => null);
-    await new Promise((resolve) => setTimeout(resolve, 500));
-    abort.abort();
-    expect(await broken).toBe("broken off");
+    /** Begins a call that never ends, and waits until the server has it. */
+    const begin = async (client: Client) => {
+      const begun = await countOf(client, "begun");
+      const abort = new AbortController();
+      const ended = client.callTool({ name: "endless" }, { signal: abort.signal }).then(
+        () => "answered",
+        () => "broken off",
+      );
+      await expect.poll(() => countOf(client, "begun")).toBe(begun + 1);
+      return { abort, ended };
+    };
+    const [broken, other] = [await begin(one), await begin(two)];
+    broken.abort.abort();
+    expect(await broken.ended).toBe("broken off");
     if (isSameServer) await expect.poll(count).toBe(before + 1);
-    await other;
+    other.abort.abort();
+    await other.ended;
     await expect.poll(count).toBeGreaterThan(before);
   });
 });

@@ -14,9 +14,10 @@ const tools = [
   { name: "where", inputSchema: { type: "object", properties: { region }, required: ["region"] } },
   { name: "steps", inputSchema: { type: "object", properties: { who: { type: "string" } } } },
   { name: "endless", inputSchema: { type: "object" } },
+  { name: "begun", inputSchema: { type: "object" } },
   { name: "cancelled", inputSchema: { type: "object" } },
 ];
-let cancelled = 0;
+let [begun, cancelled] = [0, 0];
 
 function newServer() {
   const server = new Server({ name: "modern", version: "1" }, { capabilities: { tools: { listChanged: true } } });
@@ -25,11 +26,12 @@ function newServer() {
     const { lines = 1, region: asked, who } = params.arguments ?? {};
     const text = (said) => ({ content: [{ type: "text", text: said }] });
     if (params.name === "where") return text(`in ${asked}`);
+    if (params.name === "begun") return text(String(begun));
     if (params.name === "cancelled") return text(String(cancelled));
     if (params.name === "steps") {
       const { progressToken } = mcpReq._meta ?? {};
       // A client may drop a step that comes together with the answer.
-      const pause = () => new Promise((resolve) => setTimeout(resolve, 50));
+      const pause = () => new Promise((resolve) => setTimeout(resolve, 500));
       for (let progress = 1; progress <= 3; progress++, await pause()) {
         if (progressToken === undefined) continue;
         await mcpReq.notify({ method: "notifications/progress", params: { progressToken, progress, message: who } });
@@ -37,6 +39,7 @@ function newServer() {
       return text(`done for ${who}`);
     }
     if (params.name === "endless") {
+      begun++;
       await new Promise((resolve) => mcpReq.signal.addEventListener("abort", resolve));
       cancelled++;
       return text("never read");

@@ -12,6 +12,7 @@ export default defineConfig({
     include: ["*.test.ts"],
     testTimeout: 600_000,
     hookTimeout: 600_000,
+    expect: { poll: { timeout: 120_000 } },
     fileParallelism: false,
     env: { SPILLWAY_DIR: process.env.SPILLWAY_TEST_DIR },
     globalSetup: "../remove-folder.ts",
