@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
@@ -40,6 +40,26 @@ describe("spillway run", () => {
     expect(run(["-q", "--", "cat"], "one\ntwo")).toMatchObject({ stdout: "one\ntwo", stderr: "", status: 0 });
     expect(run(["-q", "echo", "--json", "-q"]).stdout).toBe("--json -q\n");
     expect(run(["-q", "--", "sh", "-c", "echo a >/dev/stderr; echo b >/dev/stdout"]).stdout).toBe("a\nb\n");
+  });
+
+  it.each([
+    ["run", ["run", "-q"]],
+    ["mcp", ["mcp"]],
+  ])("%s hands a script of npm to the command line of Windows", (name, args) => {
+    const place = join(folder, `windows-${name}`);
+    mkdirSync(place);
+    // Windows is what the platform says it is; the folder of its PATH is part of a file's name here.
+    writeFileSync(join(place, "as-windows.cjs"), 'Object.defineProperty(process, "platform", { value: "win32" });');
+    writeFileSync(join(place, "\\bin\\npm.cmd"), "");
+    writeFileSync(join(place, "cmd"), '#!/bin/sh\nprintf "%s\\n" "$@" > told\n', { mode: 0o755 });
+    spawnSync(process.execPath, ["-r", "./as-windows.cjs", CLI, ...args, "--", "npm", "test"], {
+      input: "",
+      cwd: place,
+      env: { ...env, PATH: "\\bin", ComSpec: join(place, "cmd") },
+      timeout: 30_000,
+      killSignal: "SIGKILL",
+    });
+    expect(readFileSync(join(place, "told"), "utf8")).toBe('/d\n/s\n/c\n"\\bin\\npm.cmd ^^^"test^^^""\n');
   });
 
   it("says what could not be run as timeout does, and never with 2 for a fault of its own", () => {

@@ -19,6 +19,8 @@ test("a script on the PATH is run by cmd.exe, and never one in the current folde
     args: ["/d", "/s", "/c", '"C:\\Program^ Files\\nodejs\\npm.cmd ^^^"test^^^""'],
     options: { windowsVerbatimArguments: true },
   });
+  const { PathExt: _, ...bare } = machine.env;
+  expect(windowsCommand(["npm"], { ...machine, env: bare })).toMatchObject({ file: "C:\\cmd.exe" });
   expect(windowsCommand(["NPM.CMD"], { ...machine, env: { path: ".;" } })).toMatchObject({ options: {} });
 });
 

@@ -1,4 +1,6 @@
 import { readFileSync } from "node:fs";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { redactAll, redactChunks } from "../../../test/redact-chunks.ts";
 import { secretSamples } from "../../../test/secret-samples.ts";
@@ -213,4 +215,22 @@ describe("the work of redaction", () => {
       expect(longest.at(-1)).toBe(longest[5]);
     },
   );
+
+  it("holds no more of an output whose pieces all end inside of what may be a secret", () => {
+    setFlagsFromString("--expose-gc");
+    const collect = runInNewContext("gc") as () => void;
+    const heldBytes = () => {
+      collect();
+      return process.memoryUsage().heapUsed;
+    };
+    const text = "://user:pass@host ".repeat(4000);
+    const chunk = encode(text.slice(11) + text.slice(0, 11));
+    const redact = startRedact(defaultRules, () => {});
+    redact.add(chunk);
+    const before = heldBytes();
+    for (let count = 0; count < 200; count++) redact.add(chunk);
+    // Eight bytes for each place at which a secret could begin would be more.
+    expect(heldBytes() - before).toBeLessThan(200 * 4000 * 8);
+    redact.end();
+  });
 });
