@@ -356,6 +356,23 @@ describe("a tool whose framework asks toModelOutput what its model gets", () => 
     expect(value).toEqual([{ type: "text", text: expect.stringContaining("omitted") }, image]);
     await expect(wrapped.execute({}, agent)).rejects.toThrow(/omitted/);
   });
+
+  it("clamps what is thrown between results too, and those before it have come", async () => {
+    const { spillway } = await watched();
+    const tool = {
+      inputSchema: {},
+      async *execute(_args: object, _options: object) {
+        yield "begun";
+        throw new Error(long);
+      },
+    };
+    const came: unknown[] = [];
+    const run = async () => {
+      for await (const value of spillway.wrapTool(tool, { limits }).execute({}, agent)) came.push(value);
+    };
+    await expect(run()).rejects.toThrow(/omitted/);
+    expect(came).toEqual(["begun"]);
+  });
 });
 
 describe("an output of bytes within its limits comes back as what it was", () => {

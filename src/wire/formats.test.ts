@@ -30,7 +30,7 @@ describe("roles", () => {
         { type: "tool_use", id: "1", name: "read", input: { path: "a" } },
       ],
     });
-    expect(view.text).toBe("hello");
+    expect([view.text, view.moreTexts]).toEqual(["hello", ["you"]]);
     expect(view.chars).toBeGreaterThanOrEqual("abchelloyouread".length + '{"path":"a"}'.length);
     expect(view.chars).toBeLessThan(40);
   });

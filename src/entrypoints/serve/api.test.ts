@@ -156,6 +156,22 @@ describe("the API", () => {
     await ended;
   });
 
+  it("gives artifacts in pages, the newest first, and says where the last one ends", async () => {
+    const { spillway, get } = await start();
+    for (const output of ["a", "b", "c"])
+      await spillway.admit({ tool: "run_command", session: output, output: `${output}\n${LONG}` });
+    const sessions: (string | null)[] = [];
+    let cursor = "";
+    for (let pages = 0; pages < 3; pages++) {
+      const { items, next } = await get(`/api/artifacts?max=2${cursor}`);
+      sessions.push(...items.map(({ session }: { session: string | null }) => session));
+      if (next === null) break;
+      cursor = `&cursor=${next}`;
+    }
+    expect(sessions).toEqual(["c", "b", "a"]);
+    expect((await get("/api/artifacts?max=4")).next).toBeNull();
+  });
+
   it("gives an artifact's facts, its bytes by range, its lines, and what is found in it", async () => {
     const { spillway, ask, get } = await start();
     const { artifact: id, sha256 } = await admitLong(spillway);

@@ -101,6 +101,8 @@ describe("two runs", () => {
       expect(text.length).toBeLessThanOrEqual(room);
       if (room >= 1000) expect(text).toContain("Error: cannot connect to database");
     }
+    // Nothing is said of what there is none of.
+    expect(changesText(changes, one, other, 4000)).not.toMatch(/ 0 not shown|Counts that moved/);
     expect(changesText(compare(before, after), one, other, 4000)).toMatchInlineSnapshot(`
       "[bbbbbbbbbbbb (exit code 1) against aaaaaaaaaaaa (exit code 0). Lines: 1 new, 1 gone, 4 in both, of these 1 with other counts. Lines that differ only in numbers, times, addresses, hashes or temporary paths count as one. Their order does not count]
       Counts that moved:

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Receipt } from "../../contract/receipt.ts";
-import { receiptEvents } from "./events.ts";
+import { eventMayHoldSecret, receiptEvents } from "./events.ts";
 
 const none = { bytes: 0, lines: 0 };
 const some = { bytes: 9, lines: 1 };
@@ -41,4 +41,23 @@ test("an output that was saved has an event for its artifact too", () => {
     { kind: "output-clamped", artifact: "abc", atMs: 5, more: null },
     { kind: "artifact-spilled", artifact: "abc", atMs: 5, more: { saved: "yes", savedBytes: 9 } },
   ]);
+});
+
+test("an event that is too deep to be looked through may hold a secret, whatever is found in it", () => {
+  const event = (depth: number) => {
+    let deep: unknown = "x";
+    for (let level = 0; level < depth; level++) deep = { deep };
+    return {
+      atMs: 5,
+      kind: "request-pruned" as const,
+      session: null,
+      tool: null,
+      call: null,
+      artifact: null,
+      receipt: null,
+      more: { deep },
+    };
+  };
+  expect(eventMayHoldSecret(event(9), () => false)).toBe(false);
+  expect(eventMayHoldSecret(event(99), () => false)).toBe(true);
 });

@@ -67,6 +67,8 @@ describe("collect", () => {
       [ids[2], "total-bytes"],
     ]);
     expect(await left()).toEqual([ids[3], ids[4]]);
+    // Exactly as much as they may be.
+    expect((await store.collect({ maxBytes: 90_010 })).removed).toBe(0);
   });
 
   it("leaves what belongs to a session that is pinned or was seen just now, whatever its age and size", async () => {
