@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { lastWords } from "./intent.ts";
+import { factsOf } from "./tool-shapes.ts";
 
 it("finds the last words of user and model in messages of any framework, bounded", () => {
   expect(
@@ -27,4 +28,14 @@ it("finds the last words of user and model in messages of any framework, bounded
   expect(long?.isWellFormed()).toBe(true);
   expect(lastWords([{ role: "tool", content: "x" }, null, 3])).toBeNull();
   expect(lastWords("x")).toBeNull();
+});
+
+it("takes them from what a framework passes beside a call's arguments, never from the arguments", () => {
+  const messages = [{ role: "user", content: "why does it fail?" }];
+  const intent = { user: "why does it fail?" };
+  const args = { messages: [{ role: "user", content: "an argument" }] };
+  for (const beside of [{ messages }, { agent: { messages } }, { state: { messages } }])
+    expect(factsOf("execute", [args, beside])).toMatchObject({ args, intent });
+  expect(factsOf("execute", [args])).toEqual({ args });
+  expect(factsOf("execute", [args, { toolCallId: "c" }])).toEqual({ args, call: "c" });
 });

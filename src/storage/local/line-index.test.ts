@@ -2,7 +2,7 @@ import * as zlib from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { lent } from "../../testing/arbitrary.ts";
-import { plainCrc32, readLineIndex, startLineIndex } from "./line-index.ts";
+import { locateLines, plainCrc32, readLineIndex, startLineIndex } from "./line-index.ts";
 
 const bytesWithBreaks = fc
   .uint8Array({ maxLength: 3000 })
@@ -26,6 +26,24 @@ describe("counting", () => {
       }),
     );
   });
+});
+
+describe("finding lines", () => {
+  it.each([10, 3000, 65_536, 200_000])(
+    "that go on for %d bytes, wherever the blocks of the index end",
+    async (length) => {
+      const ends: number[] = [0];
+      const lines = Array.from({ length: 9 }, (_none, at) => `${"x".repeat(at % 2 === 0 ? length : at)}\n`);
+      for (const line of lines) ends.push((ends.at(-1) as number) + line.length);
+      const bytes = Buffer.from(lines.join(""));
+      const opened = {
+        index: indexOf(bytes),
+        bytes: { read: async (from: number, to: number) => bytes.subarray(from, to) },
+      };
+      for (let line = 1; line <= lines.length; line++)
+        expect(await locateLines(opened, [line, line])).toEqual({ from: ends[line - 1], to: ends[line] });
+    },
+  );
 });
 
 describe("a stored line index", () => {
