@@ -66,6 +66,17 @@ function afterColour(bytes: Uint8Array, start: number): number {
   return bytes[at] === 0x6d ? at + 1 : start;
 }
 
+/** What commands do in the row of the cursor, by their last letters and their number, which is 1 if they have none. */
+const ROW_COMMANDS = new Map<string, (row: Row, number: number) => void>([
+  ["G", (row, column) => row.moveTo(column - 1)],
+  ["`", (row, column) => row.moveTo(column - 1)],
+  ["C", (row, columns) => row.moveBy(columns)],
+  ["D", (row, columns) => row.moveBy(-columns)],
+  ["X", (row, columns) => row.eraseHere(columns)],
+  ["P", (row, columns) => row.deleteHere(columns)],
+  ["@", (row, columns) => row.insertHere(columns)],
+]);
+
 /**
  * What a terminal shows of one line. While the cursor stays at the end of the text (no codes, colours, titles, links) the
  * text is just copied; the first code that moves it takes the line to a row of cells. What is written after a carriage
@@ -215,29 +226,32 @@ export class TerminalLine {
   /** Does what a finished sequence says. */
   private apply(): void {
     const { sequence, sequenceLength } = this;
-    const last = String.fromCharCode(sequence[sequenceLength - 1]!);
     // A private sequence, with one of `<=>?` in front, moves nothing.
     const isCommand = sequence[0] === 0x5b && (sequence[1]! < 0x3c || sequence[1]! > 0x3f);
-    const command = isCommand ? last : "";
-    let area = 0;
-    for (let at = 1; isDigit(sequence[at]); at++) area = Math.min(10 * area + sequence[at]! - 0x30, 1_000_000);
-    const count = area || 1;
-    const erases = command === "K" || (command === "J" && area < 2);
+    const last = String.fromCharCode(sequence[sequenceLength - 1]!);
     const isEmpty = !this.isOnRow && this.length === 0;
-    // At the end of the text there is nothing to erase, but the code tells that the line is being redrawn.
-    if (erases && !this.isOnRow && !this.returned && (area === 0 || isEmpty)) this.erased = true;
-    else if (isEmpty || command === "m") return;
-    else if (erases) this.row().erase(area);
-    else if (command === "G" || command === "`") this.row().moveTo(count - 1);
-    else if (command === "C") this.row().moveBy(count);
-    else if (command === "D") this.row().moveBy(-count);
-    else if (command === "X") this.row().eraseHere(count);
-    else if (command === "P") this.row().deleteHere(count);
-    else if (command === "@") this.row().insertHere(count);
-    else if (isCommand ? "ABEFHJLMSTdf".includes(command) : sequenceLength === 1 && "DEM".includes(last)) {
-      this.row();
-      this.leaveRow();
+    if (!isCommand) {
+      if (!isEmpty && sequenceLength === 1 && "DEM".includes(last)) this.leave();
+      return;
     }
+    let number = 0;
+    for (let at = 1; isDigit(sequence[at]); at++) number = Math.min(10 * number + sequence[at]! - 0x30, 1_000_000);
+    if (last === "K" || (last === "J" && number < 2)) this.erase(number, isEmpty);
+    else if (isEmpty) return;
+    else if (ROW_COMMANDS.has(last)) ROW_COMMANDS.get(last)!(this.row(), number || 1);
+    else if ("ABEFHJLMSTdf".includes(last)) this.leave();
+  }
+
+  private erase(area: number, isEmpty: boolean): void {
+    // At the end of the text there is nothing to erase, but the code tells that the line is being redrawn.
+    if (!this.isOnRow && !this.returned && (area === 0 || isEmpty)) this.erased = true;
+    else if (!isEmpty) this.row().erase(area);
+  }
+
+  /** The cursor goes to another row. */
+  private leave(): void {
+    this.row();
+    this.leaveRow();
   }
 
   /** The row that is written to. */

@@ -87,20 +87,18 @@ class SectionReader {
       this.#isAfterBlank = true;
       return { said: { values: [] }, depth: RANKS, place: 0, isRepeated: false, hasKey: false };
     }
-    const { isHead, item, key, value } = partsOf(text, body);
-    // If the output begins with an indented key, keys are set to the right, and this one begins every record.
-    this.#recordKey ??= text.startsWith(" ") ? key : "";
-    const isSet = key !== "" && key === this.#recordKey;
-    const indent =
-      isHead || isSet ? -1 : this.#recordKey !== "" ? 0 : text.length - body.length + (item === "" ? 0 : 1);
+    const parts = partsOf(text, body);
+    const { isHead, item, key, value } = parts;
+    const indent = this.#indentOf(text, body, parts);
     while (this.#open.length > 0 && (this.#open.at(-1) as Section).indent >= indent) this.#open.pop();
     const parent = this.#open.at(-1);
     const before = parent?.keys.get(key) ?? 0;
     parent?.keys.set(key, before + 1);
     const nth = key === "" || item !== "" || isHead ? 0 : Math.min(before, MOST_ALIKE);
-    const path = isSet
-      ? RECORD
-      : `${parent?.path ?? ""}/${item === "" ? "" : "-"}${key.replaceAll(NUMBERING, "0")}${nth || ""}`;
+    const path =
+      indent === TOP && !isHead
+        ? RECORD
+        : `${parent?.path ?? ""}/${item === "" ? "" : "-"}${key.replaceAll(NUMBERING, "0")}${nth || ""}`;
     const isSubject = !isHead && this.#isAfterBlank && this.#isSubject;
     const place = isSubject ? 0 : (parent?.lines ?? 0);
     if (parent !== undefined) parent.lines++;
@@ -116,12 +114,21 @@ class SectionReader {
       this.#open.push({ indent, path, line: number, named: null, keys: new Map(), lines: 0 });
     }
     this.#isAfterBlank = false;
-    if (isHead) this.#isSubject = text.startsWith("commit ");
-    else if (isSubject) this.#isSubject = false;
+    this.#isSubject = isHead ? text.startsWith("commit ") : this.#isSubject && !isSubject;
     return { said, depth, place, isRepeated: nth > 0, hasKey: key !== "" };
+  }
+
+  /** How far in a line stands; `TOP` for heads, and for the first key of records whose keys are set to the right. */
+  #indentOf(text: string, body: string, { isHead, item, key }: Parts): number {
+    // If the output begins with an indented key, keys are set to the right, and this one begins every record.
+    this.#recordKey ??= text.startsWith(" ") ? key : "";
+    if (isHead || (key !== "" && key === this.#recordKey)) return TOP;
+    return this.#recordKey !== "" ? 0 : text.length - body.length + (item === "" ? 0 : 1);
   }
 }
 
+/** The indent of what stands above all else. */
+const TOP = -1;
 /** Of like keys in one section so many are told apart, as the cells of a row are. */
 const MOST_ALIKE = 15;
 /** Deeper lines stand under the same heads. */
@@ -129,8 +136,15 @@ const MOST_DEPTH = 32;
 /** The path of records whose keys are set to the right. */
 const RECORD = "record";
 
+interface Parts {
+  isHead: boolean;
+  item: string;
+  key: string;
+  value: string;
+}
+
 /** A line as a head, or as an item with a key and its value. `body` is the line without its indent. */
-function partsOf(text: string, body: string) {
+function partsOf(text: string, body: string): Parts {
   if (HEAD.test(text)) return { isHead: true, item: "", key: headKey(text), value: "" };
   const item = ITEM.exec(body)?.[0] ?? "";
   const keyed = KEYED.exec(body.slice(item.length));
