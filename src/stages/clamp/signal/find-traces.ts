@@ -45,8 +45,9 @@ export class TraceFinder {
     const flags = store.flags[row] as number;
     if ((flags & IS_BLANK) !== 0 || (store.kind[row] as number) > REWRITTEN) return;
     const isFrame = (flags & IS_FRAME) !== 0;
-    const isCalled = () => scan.has(FLAG["::"]) && CALLED_FRAME.test(textOf(store, row));
-    const isWeak = scan.indent > 0 && (scan.has(FLAG["file:line"]) || isCalled());
+    const isWeak =
+      scan.indent > 0 &&
+      (scan.has(FLAG["file:line"]) || (scan.has(FLAG["::"]) && CALLED_FRAME.test(textOf(store, row))));
     const isOpen = ++this.#since <= REACH;
     const isHeader = !isFrame && scan.has(FLAG["colon end"]) && HEADER.test(textOf(store, row));
     const isInTrace = isOpen && (isWeak || ADDRESS_FRAME.test(textOf(store, row)));
