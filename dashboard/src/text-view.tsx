@@ -74,15 +74,16 @@ export function TextView(props: TextViewProps): ReactNode {
     return () => watch.disconnect();
   }, []);
 
-  // What is read stays where it is when headings come or go.
-  const before = useRef(headings);
+  // What is read stays where it is when headings come or go, and when a row takes another share of the scroll bar.
+  const before = useRef({ headings, perRow });
   useLayoutEffect(() => {
     const [old, element] = [before.current, box.current];
-    before.current = headings;
-    if (old === headings || element === null || element.scrollTop === 0) return;
-    const at = rowAt(Math.floor(element.scrollTop / perRow), old);
+    before.current = { headings, perRow };
+    if (element === null || element.scrollTop === 0) return;
+    const row = element.scrollTop / old.perRow;
+    const at = rowAt(Math.floor(row), old.headings);
     const line = "line" in at ? at.line : at.heading.line;
-    element.scrollTop += (rowOf(line, headings) - rowOf(line, old)) * perRow;
+    element.scrollTop = (row + rowOf(line, headings) - rowOf(line, old.headings)) * perRow;
   }, [headings, perRow]);
 
   const shown: ({ heading: Heading } | { line: number })[] = [];
