@@ -52,15 +52,18 @@ export function claims(evidence: Evidence, context: ClassifyOptions): Verdict[] 
     const found = match(tier);
     if (found.length > 0) return found;
   }
-  const worded = matchFamilies(evidence, context);
-  return worded === null ? match(codes) : [worded];
+  const worded = matchFamilies(evidence.texts, evidence, context);
+  if (worded !== null) return [worded];
+  const coded = match(codes);
+  const named = coded.length > 0 ? null : matchFamilies(evidence.codes, evidence, context);
+  return named === null ? coded : [named];
 }
 
 /** Statuses that are about keys, accounts or addresses, or that ask to wait. */
 const NOT_ABOUT_SIZE = [401, 402, 403, 404, 429];
 
-/** Returns the verdict if a text has words of the families that mean too many tokens. */
-function matchFamilies({ texts, statuses }: Evidence, { provider }: VerdictContext): Verdict | null {
+/** Returns the verdict if a text or code has words of the families that mean too many tokens. */
+function matchFamilies(texts: Iterable<string>, { statuses }: Evidence, { provider }: VerdictContext): Verdict | null {
   if (NOT_ABOUT_SIZE.some((status) => statuses.has(status))) return null;
   for (const text of texts) {
     const said = findSizeWords(text);

@@ -3,7 +3,7 @@ import { normalize } from "./text-pattern.ts";
 /** Everything that the provider's error channel says, collected from wrappers and causes. */
 export interface Evidence {
   statuses: Set<number>;
-  /** Codes, types, status words and names, in lower case. */
+  /** Codes, types, status words and names, in lower case, with and without a `_` between their words. */
   codes: Set<string>;
   /** Messages in their normal form. */
   texts: string[];
@@ -148,6 +148,7 @@ class Reader {
     if (typeof value !== "string" && typeof value !== "number") return;
     const word = String(value);
     codes.add(word.toLowerCase());
+    codes.add(word.replace(/(?<=[a-z])(?=[A-Z])/g, "_").toLowerCase());
     if (/^[45]\d\d$/.test(word)) statuses.add(Number(word));
   }
 

@@ -410,6 +410,14 @@ export const providers: readonly ProviderSignatures[] = [
         kind: "context-overflow",
         text: ["model max length exceeded, max length:{limit}", "model max length exceeded, max length: {limit}"],
       },
+      {
+        // The words for a request over what the plan includes. The status is that of a wrong key.
+        rule: "kimi-plan-context",
+        kind: "context-overflow",
+        status: [401],
+        text: ["supports only 256k context", "supports only ... 256k context"],
+        limitTokens: 262_144,
+      },
     ],
   },
   {
@@ -460,7 +468,10 @@ export const providers: readonly ProviderSignatures[] = [
       {
         rule: "volcengine-input-length",
         kind: "context-overflow",
-        text: ["input length {observed} exceeds the maximum length {limit}"],
+        text: [
+          "input length {observed} exceeds the maximum length {limit}",
+          "total tokens of image and text exceed max message tokens",
+        ],
       },
     ],
   },
@@ -481,6 +492,7 @@ export const providers: readonly ProviderSignatures[] = [
         rule: "vllm-input-tokens",
         kind: "context-overflow",
         text: [
+          "maximum context length is {limit} tokens. however, your request has {input} input tokens plus {output} 'max_tokens'",
           "maximum context length is {limit} tokens. however, your request has {observed} input tokens",
           // vLLM stops counting at the first token over the limit, so "at least" does not say the size.
           "maximum context length is {limit} tokens. however, you requested {output} output tokens and your prompt contains at least {number} input tokens, for a total of at least {number} tokens",
@@ -672,6 +684,7 @@ const PAYLOAD = [
   "body too large",
   "body is too large",
   "content too large",
+  "request body: length limit exceeded",
   "413 ... too large",
 ];
 
@@ -698,6 +711,7 @@ export const last: ProviderSignatures = {
         "text-too-long",
         "inputs must have less than {number} characters",
         "context_overflow",
+        "input_length_error",
       ],
       not: TOOL_OUTPUT,
     },

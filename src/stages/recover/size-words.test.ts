@@ -24,6 +24,17 @@ describe("families of words", () => {
       "Prompt is 11543 tokens but the context window is 4096 tokens.",
       "Prompt is 400 tokens, the context window is 4096 tokens.",
     ],
+    [
+      "The request needs 9,000 prompt tokens, but this model allows 8,192. Then choose a smaller file.",
+      "The file needs 9,000 tokens, but this model allows 8,192.",
+    ],
+    ["prompt uses 9000 tokens but the context holds 8192", "prompt uses 900 tokens but the context holds 8192"],
+    ["You sent 120 tokens, but only 100 fit the context", "You sent 120 messages, but only 100 in a 3-hour window"],
+    ["no room left in the context window for a reply", "no room left on the disk for a reply"],
+    ["Your message was too long and was not processed", "sendto: message too long"],
+    ["The prompt exceeds the length of the context", "num_ctx is larger than the trained context length"],
+    ["The request has too many tokens", "logit_bias has too many tokens"],
+    ["input tokens must be less than 4096", "min_tokens must be less than max_tokens=16"],
     ["Input tokens exceed the limit", "Input tokens exceed the limit per minute"],
     ["Input tokens exceed the limit", "Input tokens exceed the limit of your plan"],
     ["Total tokens exceed the limit", "Output tokens exceed the limit"],
@@ -45,6 +56,21 @@ describe("families of words", () => {
     expect(says("The image is fine. The prompt exceeds the context length.")).toBe(true);
   });
 
+  it("are found in a code that nobody has listed, however it joins its words", () => {
+    const coded = (code: string) => classify({ status: 400, body: { error: { message: "Bad request", code } } }).kind;
+    for (const code of ["exceededContextWindowSize", "context_too_long", "PROMPT_TOO_LARGE"]) {
+      expect(coded(code)).toBe("context-overflow");
+    }
+    for (const code of [
+      "context_deadline_exceeded",
+      "rateLimitExceeded",
+      "input_file_too_large",
+      "maxTokensExceeded",
+    ]) {
+      expect(coded(code)).not.toBe("context-overflow");
+    }
+  });
+
   it("count for nothing beside a status that is about keys, accounts or the rate", () => {
     const refused = (status: number) => classify({ status, body: { message: "The prompt exceeds the token limit" } });
     expect([400, 413, 422, 500].map((status) => refused(status).kind)).toEqual(Array(4).fill("context-overflow"));
@@ -57,6 +83,7 @@ describe("the sizes that are named", () => {
     ["Prompt length (5056) exceeds maximum sequence length (2048)", { observed: 5056, limit: 2048 }],
     ["9000 tokens is more than 8,192", { observed: 9000, limit: 8192 }],
     ["Request too many tokens: 1999 + 50 > 2048", { observed: 2049, limit: 2048 }],
+    ["prompt token count ( 5000 ) and max_new_tokens ( 500 ) exceed length 4096", { observed: 5000, limit: 4096 }],
     ["cannot exceed 2048 - received 6354", { observed: 6354, limit: 2048 }],
     ["Max input length is 4096 tokens, but you supplied 5441 tokens.", { observed: 5441, limit: 4096 }],
     ["The maximum of claude-3-5 is 200000, you requested 256k tokens", { observed: 256_000, limit: 200_000 }],

@@ -14,13 +14,14 @@ const TOO_MUCH = anyOf(
   "(?:longer|larger|greater|bigger|higher) than|more (?:tokens )?than|over (?:the|its)",
   "too (?:long|large|big|many)",
   "(?:must|should) (?:be|have|contain) (?:less|fewer|shorter|smaller|lower) than|(?:must|should) be (?:at most|under|below|<=?)",
-  "r[au]n out of|out of context|(?:does not|doesn't|do not|don't|cannot|can't|will not|won't) fit|>=? ?(?:\\d+|n_ctx)",
+  "r[au]n out of|out of context|no room (?:left )?in|(?:does not|doesn't|do not|don't|cannot|can't|will not|won't) fit|>=? ?(?:\\d+|n_ctx)",
 );
 const MEASURE = anyOf("tokens?|context|lengths?|windows?|n_ctx|num_ctx|seq_len|model_len|kv (?:size|cache)");
 
 /** What was sent needs no measure if it is said to be long or large. */
 const LONG = anyOf(
   "(?:prompt|input|context|conversation|history|messages)(?: text| size| content)?(?: \\([a-z ]+\\))?(?: is| are| was| were| has grown)?[ _]too[ _](?:long|large|big)",
+  "message (?:is|was) too (?:long|large|big)",
 );
 const CONTEXT_OVERFLOW =
   /(?<![a-z])context(?: window| length)? overflow(?:ed)?(?: error| detected| occurred)?(?:[:,!.(]|$)/;
@@ -28,14 +29,15 @@ const CONTEXT_OVERFLOW =
 /** Limits of another sort: of time or money, on files, on a field, of the answer or of the machine. */
 const OTHER_LIMIT = anyOf(
   "(?:per|this|each|every|a)[ -](?:second|minute|min|hour|day|week|month)|daily|monthly|time ?frame|deadline|seconds|tim(?:ed|e) ?out",
-  "tpm|tpd|rpm|rpd|rates?|per-model|quotas?|credits?|balance|billing|plan|subscription|accounts?|concurren[a-z]*",
+  "tpm|tpd|rpm|rpd|rates?|per-model|quotas?|credits?|balance|billing|plan|subscription|accounts?|organi[sz]ations?|concurren[a-z]*",
   "images?|pixels?|files?|uploads?|attachments?|pdfs?|pages|audio|videos?|bytes?|[kmg]i?b|characters?|chars",
   "arrays?|strings?|items|elements|tools?|functions?|mcp|schema|enum|depth|headers?|urls?|names?|id|fields?",
-  "batch|batches|embeddings?|documents?|(?<!(?:reply|completion) )budget|thinking|temperature|top_p|logprobs|stop sequences",
+  "batch|batches|embeddings?|documents?|(?<!(?:reply|completion|token) )budget|thinking|temperature|top_p|log(?:probs|it_bias)|stop sequences|train(?:ed|ing)?",
   "cookies?|passwords?|credentials?|auth[a-z]*|access|api[ _]?keys?|jwt|bearer|expired|gpu[a-z_]*|memory|stored in kv cache|too small|minimum",
 );
-/** Names of the answer's limit say nothing of what was sent. */
-const PARAMETER = /max_(?:new_|output_|completion_)?tokens|max (?:new|output|completion) tokens/g;
+/** The answer's limit says nothing of what was sent. */
+const PARAMETER =
+  /(?:(?:max|min)_(?:new_|output_|completion_)?tokens|max (?:new|output|completion) tokens)(?: ?[(=] ?\d+(?: ?\))?)?/g;
 const ANSWER = anyOf("(?:output|completion|response|answer|generated|reasoning)s?");
 const REQUEST = anyOf("prompts?|inputs?|messages?|contexts?|history|conversations?|total");
 
@@ -58,11 +60,15 @@ export function findSizeWords(text: string): string | null {
   const sentences = text.split(/(?<=[.!?;])\s+|(?<=[。！；])/);
   const said = sentences.find((sentence) => saysTooMuch(sentence) || saysTooMuchInChinese(sentence));
   if (said !== undefined) return said;
-  // Some only state both sizes: "Prompt is 11543 tokens but the model context window is 4096 tokens."
-  const { observed, limit } = readNamedSizes(text);
-  const words = text.replace(PARAMETER, "");
-  const isBoth = observed !== undefined && limit !== undefined && REQUEST.test(words) && MEASURE.test(words);
-  return isBoth && !OTHER_LIMIT.test(words) && !ANSWER.test(words) ? text : null;
+  return [...sentences, text].find(statesBothSizes) ?? null;
+}
+
+/** Some say no word about it: "Prompt is 11543 tokens but the model context window is 4096 tokens." */
+function statesBothSizes(whole: string): boolean {
+  const { observed, limit } = readNamedSizes(whole);
+  const words = whole.replace(PARAMETER, "");
+  const isBoth = observed !== undefined && limit !== undefined && REQUEST.test(words) && /token|length/.test(words);
+  return isBoth && !OTHER_LIMIT.test(words) && !ANSWER.test(words);
 }
 
 function saysTooMuch(whole: string): boolean {
@@ -86,10 +92,10 @@ const COMPARED = new RegExp(
   `(?:${NUMBER} \\+ )?${NUMBER}${UP_TO_NUMBER}(?:exceed|than |more |over |>| / |must be|超过|超出|大于)${UP_TO_NUMBER}${NUMBER}`,
 );
 const LIMIT = new RegExp(
-  `(?:max|maximum|limit(?! exceeded:)|context (?:length|window|size)|exceed(?!ed:)\\w*|than|supports?|up to|at most|上限|最大|超过|超出)${UP_TO_NUMBER}${NUMBER}`,
+  `(?:max|maximum|limit(?! exceeded:)|context|exceed(?!ed:)\\w*|than|supports?|allows?|only|up to|at most|上限|最大|超过|超出)${UP_TO_NUMBER}${NUMBER}`,
 );
 const OBSERVED = new RegExp(
-  `(?:requested|resulted in|contains?|has|got|given|received|supplied|passed|provided|sent|take|used|(?:input|prompt) length of|too (?:long|large|big)|(?:prompt|input|request) (?:is|was|\\()|实际|当前)${UP_TO_NUMBER}${NUMBER}`,
+  `(?:requested|resulted in|contains?|has|got|given|received|supplied|passed|provided|sent|take|used|uses|needs|token count|(?:input|prompt) length of|too (?:long|large|big)|(?:prompt|input|request) (?:is|was|\\()|实际|当前)${UP_TO_NUMBER}${NUMBER}`,
 );
 
 const STATUS = /(?:^\D{0,30}|\b(?:code|status|http|error)\W{1,3})[45]\d\d\b(?! tokens)/g;
@@ -98,7 +104,7 @@ const LEAST_TOKENS = 100;
 
 /** Reads what was sent and what is allowed. Leaves both out if the first is not over the second. */
 export function readNamedSizes(whole: string): NamedSizes {
-  const text = whole.replace(STATUS, "");
+  const text = whole.replace(STATUS, "").replace(PARAMETER, "");
   const compared = COMPARED.exec(text);
   if (compared !== null) {
     const observed = toNumber(compared[1], compared[2]) + toNumber(compared[3], compared[4]);
