@@ -62,6 +62,16 @@ describe("spillway doctor", () => {
     writeFileSync(join(dir, "spillway.db"), "no database".repeat(1000));
     rmSync(join(dir, "spillway.db-wal"), { force: true });
     expect(about(findings({ SPILLWAY_DIR: dir }).all, "store")).toMatchObject([{ state: "wrong" }]);
+    const file = join(home, "file");
+    writeFileSync(file, "");
+    expect(about(findings({ SPILLWAY_DIR: join(file, "in") }).all, "store")).toEqual([
+      {
+        about: "store",
+        state: "wrong",
+        found: `${file} is a file and no folder, so nothing can be saved in ${join(file, "in")}`,
+        todo: "name another folder with SPILLWAY_DIR",
+      },
+    ]);
     const config = findings({ SPILLWAY_MAX_LINES: "many" });
     expect(about(config.all, "config").at(-1)).toMatchObject({
       state: "wrong",

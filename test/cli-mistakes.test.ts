@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -106,6 +106,32 @@ it("an empty --dir is refused before anything else happens", () => {
     }
   }
   expect(readdirSync(folder)).toEqual(before);
+});
+
+it.each([
+  [["ls", "--limit", "x"], '--limit takes a whole number of 0 or more, such as 200; got "x"'],
+  [["stats", "--flag-above", "3"], '--flag-above takes a number from 0 to 1, such as 0.3; got "3"'],
+  [["serve", "--port", "99999"], '--port takes a number from 0 to 65535; got "99999"'],
+  [["mcp", "--listen", "a:b"], '--listen takes a port, or a host and a port, such as 8808 or 0.0.0.0:8808; got "a:b"'],
+  [["ls", "extra"], `too many arguments for 'ls': expected 0, got 1; "spillway ls --help" has examples`],
+  [["--foo"], `unknown option '--foo'; "spillway --help" lists them all`],
+  [["search", "x"], "search takes an id and a pattern (last is the newest id), or --all and a pattern; got 1 argument"],
+  [["tools", "nowhere"], "a folder to serve cannot be read: no such file"],
+])("%j is told what is expected and what came", (args, message) => {
+  expect(spillway(args)).toEqual({ status: 2, stdout: "", stderr: `spillway: ${message}\n` });
+});
+
+it("a name of other tools leads to the command, and not to one that is spelled alike", () => {
+  const named = (command: string) => spillway([command]).stderr;
+  expect(named("list")).toBe(`spillway: unknown command 'list'; perhaps you want "spillway ls"\n`);
+  expect(named("cat")).toBe(`spillway: unknown command 'cat'; perhaps you want "spillway recall"\n`);
+  expect(named("sessions")).toContain('"spillway stats --by session"');
+  expect(named("constructor")).toContain('"spillway --help" lists them all');
+  const source = readFileSync(new URL("../src/entrypoints/cli/tell.ts", import.meta.url), "utf8");
+  const leads = [...source.matchAll(/^ {2}\["\w+", "(\w+)/gm)].map(([, command = ""]) => command);
+  expect(leads.length).toBeGreaterThan(10);
+  for (const command of new Set(leads))
+    expect({ command, ...spillway(["help", command]) }).toMatchObject({ status: 0 });
 });
 
 it("help of an unknown command says that it is unknown", () => {

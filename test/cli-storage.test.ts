@@ -23,7 +23,9 @@ it("clamp --save shows what came though it cannot be saved", () => {
   const { stdout, stderr, status } = spillway(args, text);
   expect(stdout).toContain("line 1 Error\r\n");
   expect(stdout).toContain("not saved");
-  expect(stderr).toMatch(/^spillway: nothing is saved: .*file is not a folder\n$/);
+  expect(stderr).toMatch(
+    /^spillway: nothing is saved: .*file is not a folder: name one, or a place where nothing is yet\n$/,
+  );
   expect(status).toBe(2);
 });
 

@@ -8,7 +8,8 @@ import { parse } from "yaml";
 
 // The files for operators in the guide: as much of them is tried as can be without systemd and containers.
 const CLI = new URL("../dist/cli.cjs", import.meta.url).pathname;
-const page = readFileSync(new URL("../docs/guide/many-machines.md", import.meta.url), "utf8");
+const pageOf = (name: string) => readFileSync(new URL(`../docs/guide/${name}.md`, import.meta.url), "utf8");
+const page = pageOf("many-machines");
 const folder = mkdtempSync(join(tmpdir(), "spillway-operate-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -86,5 +87,15 @@ describe("the files for operators", () => {
       if (volume === "spool") expect(image).toContain(`VOLUME ${path}\n`);
     }
     expect(spillway.depends_on.db.condition).toBe("service_healthy");
+  });
+
+  it("have one service that starts, and can write where its root is read-only", async () => {
+    const [, text = ""] = /```yaml other\n(services:[^]*?)```/.exec(pageOf("operations")) ?? [];
+    const { services, volumes } = parse(text);
+    const { build, command, environment, volumes: mounted, read_only, tmpfs } = services.spillway;
+    expect({ build, read_only, tmpfs }).toEqual({ build: ".", read_only: true, tmpfs: ["/tmp"] });
+    expect(mounted).toEqual([`${Object.keys(volumes)[0]}:${environment.SPILLWAY_DIR}`]);
+    expect(image).toContain(`VOLUME ${environment.SPILLWAY_DIR}\n`);
+    await starts(command.split(" "));
   });
 });

@@ -5,6 +5,7 @@ import { join, resolve } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { createSpillway, type Receipt } from "../src/index.ts";
 import { readPage } from "./docs/read-page.ts";
+import { readTree } from "./tree.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "spillway-statements-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -54,6 +55,43 @@ describe("statements of the docs", () => {
       / Read it with recall\(\{"id":"[a-z2-7]{12}","lines":\[from,to\]\}\) or find in it with search\(.*\]\n\[ 'recall', 'search' \]\n/,
     );
     expect(stdout).toMatch(/\]\nline 25000 of a log\nline 25001 of a log\nline 25002 of a log\n\n1\n$/);
+  });
+
+  it("the page of questions: what a model sees in 12 lines of 5,000 with one error among them", async () => {
+    const sample = pageOf("docs/guide/questions.md").fences.find(({ text }) => text.includes("disk full"))?.text;
+    const spillway = await createSpillway({
+      dir: join(folder, "questions"),
+      env: {},
+      reader: { by: "tool", recall: "recall", search: "search" },
+    });
+    const lines = Array.from({ length: 5000 }, (_, at) => (at === 3210 ? "ERROR: disk full" : `ok ${at + 1}`));
+    const { text, receipt } = await spillway.admit({
+      tool: "bash",
+      output: `${lines.join("\n")}\n`,
+      exitCode: 1,
+      limits: { maxLines: 12 },
+    });
+    expect(receipt.artifact).toMatch(/^[a-z2-7]{12}$/);
+    expect(text.replaceAll(receipt.artifact ?? "", "k3v7q2m4x5ya").trim()).toBe(sample?.trim());
+  });
+
+  it("the guide to configuration: every variable that is read stands in its table", async () => {
+    const table = readFileSync("docs/guide/configuration.md", "utf8").split("## Environment variables")[1] ?? "";
+    const rows = table.split("\n").filter((line) => line.startsWith("| `"));
+    const told = new Set(rows.join("\n").match(/\bSPILLWAY_[A-Z_]+/g));
+    const files = (await readTree("src")).filter((file) => !file.endsWith(".test.ts"));
+    const sources = files.map((file) => readFileSync(file, "utf8"));
+    const read = sources.flatMap((source) => source.match(/(?<=\benv(?:\[["']|\.))SPILLWAY_[A-Z_]+/g) ?? []);
+    expect(read.length).toBeGreaterThan(5);
+    expect([...new Set(read)].filter((name) => !told.has(name))).toEqual([]);
+  });
+
+  it("the guide to bundlers: every package that may be added stands in its table", () => {
+    const table = readFileSync("docs/guide/bundlers.md", "utf8").split("## Packages to add")[1] ?? "";
+    const { optionalDependencies, peerDependencies } = JSON.parse(readFileSync("package.json", "utf8"));
+    const framework = "@langchain/core"; // whoever uses that adapter has it
+    const packages = Object.keys({ ...optionalDependencies, ...peerDependencies }).filter((name) => name !== framework);
+    expect(packages.filter((name) => !table.includes(`\`${name}\``))).toEqual([]);
   });
 
   it("the guide to the library: what the logger of its example is told", async () => {

@@ -107,7 +107,7 @@ export function readShare(flag: string): (text: string) => number {
   return (text) => {
     const share = Number(text);
     if (text.trim() !== "" && share >= 0 && share <= 1) return share;
-    throw new InvalidArgumentError(`${flag} takes a number from 0 to 1, such as 0.3.`);
+    throw new InvalidArgumentError(`${flag} takes a number from 0 to 1, such as 0.3; got "${text}"`);
   };
 }
 
@@ -123,7 +123,7 @@ export function wholeNumber(flag: string, signed = false): (text: string) => num
   return (text) => {
     if ((signed ? /^-?\d{1,15}$/ : /^\d{1,15}$/).test(text)) return Number(text);
     throw new InvalidArgumentError(
-      `${flag} takes a whole number${signed ? "" : " of 0 or more"}, such as ${signed ? "1" : "200"}.`,
+      `${flag} takes a whole number${signed ? "" : " of 0 or more"}, such as ${signed ? "1" : "200"}; got "${text}"`,
     );
   };
 }

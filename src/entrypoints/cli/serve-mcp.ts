@@ -90,7 +90,9 @@ async function serve({ listen }: ServeFlags, proxy: ProxyOptions & Pick<FrontOpt
 function readAddress(text: string): { host: string; port: number } {
   const [, host = "127.0.0.1", port] = /^(?:(.+):)?(\d{1,5})$/.exec(text) ?? [];
   if (port === undefined || Number(port) > 65_535) {
-    throw new InvalidArgumentError("--listen takes a port, or a host and a port, such as 8808 or 0.0.0.0:8808.");
+    throw new InvalidArgumentError(
+      `--listen takes a port, or a host and a port, such as 8808 or 0.0.0.0:8808; got "${text}"`,
+    );
   }
   return { host: host.replace(/^\[|\]$/g, ""), port: Number(port) };
 }

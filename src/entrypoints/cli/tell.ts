@@ -28,24 +28,50 @@ export function tell(message: string): void {
   writeError(`spillway: ${message.trim().replaceAll("\n", " ")}\n`);
 }
 
+/** What people type who know the same under another name. A name that is merely spelled alike would mislead them. */
+const OTHER_NAMES = new Map([
+  ["list", "ls"],
+  ["sessions", "stats --by session"],
+  ["cat", "recall"],
+  ["read", "recall"],
+  ["get", "recall"],
+  ["grep", "search"],
+  ["find", "search"],
+  ["log", "events"],
+  ["logs", "events"],
+  ["delete", "rm"],
+  ["clean", "gc"],
+  ["start", "serve"],
+  ["gateway", "serve"],
+  ["proxy", "mcp"],
+  ["install", "init"],
+  ["setup", "init"],
+  ["version", "--version"],
+]);
+
 /** What to do about a mistake, by the code that Commander gives it. */
 const HINTS: Record<string, (command: string, message: string) => string> = {
   "commander.unknownCommand": () => '; "spillway --help" lists them all',
   "commander.unknownOption": (command, message) =>
-    message.includes("Did you mean") ? "" : `; "spillway ${command} --help" lists them all`,
-  "commander.missingArgument": (command) => `; "spillway ${command} --help" has examples`,
+    message.includes("Did you mean") ? "" : `; "spillway ${command}--help" lists them all`,
+  "commander.missingArgument": (command) => `; "spillway ${command}--help" has examples`,
+  "commander.excessArguments": (command) => `; "spillway ${command}--help" has examples`,
 };
 
 function plainMessage(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   if (!(error instanceof CommanderError)) return message;
   const [asked = ""] = process.argv.slice(2);
-  const hint = HINTS[error.code]?.(asked, message) ?? "";
+  const [, typed = ""] = /^error: unknown command '(.*?)'/s.exec(message) ?? [];
+  const meant = OTHER_NAMES.get(typed);
+  if (meant !== undefined) return `unknown command '${typed}'; perhaps you want "spillway ${meant}"`;
+  const hint = HINTS[error.code]?.(asked.startsWith("-") ? "" : `${asked} `, message) ?? "";
   // A reader of ours that names its flag says all of it.
   return (
     message
       .replace(/^error: (?:option .* is invalid\. (?=--))?/s, "")
       .replace(/^option '(?:-\w, )?(--[\w-]+)[^']*' argument '.*' is invalid\. (?=[a-z])/s, "$1: ")
+      .replace(/^(too many arguments for .*?)\. Expected (\d+) arguments? but got (\d+)\.$/, "$1: expected $2, got $3")
       .replace(/^command-argument value (.*) is invalid for argument '.*?'\./s, "$1 is unknown.") + hint
   );
 }

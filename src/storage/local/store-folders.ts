@@ -58,7 +58,8 @@ export async function makeFolder(folder: string): Promise<void> {
       if (codeOf(error) !== "EEXIST") throw error;
     });
   }
-  if (!(await stat(folder)).isDirectory()) throw new Error(`${folder} is not a folder`);
+  if (!(await stat(folder)).isDirectory())
+    throw new Error(`${folder} is not a folder: name one, or a place where nothing is yet`);
 }
 
 async function isThere(path: string): Promise<boolean> {

@@ -107,11 +107,12 @@ async function lookAtPlace(flags: DoctorFlags): Promise<Finding[]> {
     () => true,
     () => false,
   );
-  const { mode } = await stat(there);
-  if (!isWritable) {
-    const todo = `let this user write there, or name another folder with SPILLWAY_DIR`;
-    found.push(wrong("store", `${there} cannot be written, so nothing is saved`, todo));
-  } else if (isStore && process.platform !== "win32" && (mode & 0o077) !== 0) {
+  const status = await stat(there);
+  if (!isWritable || !status.isDirectory()) {
+    const why = isWritable ? "is a file and no folder" : "cannot be written";
+    const todo = `name another folder with SPILLWAY_DIR${isWritable ? "" : `, or let this user write to ${there}`}`;
+    found.push(wrong("store", `${there} ${why}, so nothing can be saved in ${dir}`, todo));
+  } else if (isStore && process.platform !== "win32" && (status.mode & 0o077) !== 0) {
     found.push(wrong("store", `${dir} can be read by other users of this machine`, `chmod 700 ${dir}`));
   } else if (!isStore) found.push(ok("store", `${dir}: nothing is saved there yet`));
   else found.push(await openedStore(dir));

@@ -82,5 +82,5 @@ function rowOf(artifact: Artifact, timeOf: (atMs: number) => string): string[] {
 function readTime(text: string): number {
   const atMs = /^\d{12,15}$/.test(text) ? Number(text) : Date.parse(text);
   if (Number.isFinite(atMs)) return atMs;
-  throw new InvalidArgumentError(`--before takes a date, such as 2026-03-01 or 2026-03-01T12:30; got "${text}".`);
+  throw new InvalidArgumentError(`--before takes a date, such as 2026-03-01 or 2026-03-01T12:30; got "${text}"`);
 }

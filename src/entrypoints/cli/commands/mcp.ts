@@ -123,7 +123,7 @@ function headersOf({ header = {}, tokenEnv, tokenFile }: McpFlags): () => Promis
 function readNames(text: string): string[] {
   const names = text.split(",").map((name) => name.trim().toLowerCase());
   if (names.some((name) => !/^[\w-]+$/.test(name))) {
-    throw new InvalidArgumentError("--forward-header takes names such as authorization,x-team.");
+    throw new InvalidArgumentError(`--forward-header takes names such as authorization,x-team; got "${text}"`);
   }
   return names;
 }

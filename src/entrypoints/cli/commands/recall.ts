@@ -126,7 +126,7 @@ function spanOf(want: Exclude<RecallWant, { bytes: unknown }>, lines: number): [
 function readRange(flag: string): (text: string) => [number, number] {
   return (text) => {
     const [, first = "", dash = "", last = ""] = /^(\d{1,15})\s*([-:,]?)\s*(\d{0,15})$/.exec(text.trim()) ?? [];
-    if (first === "") throw new InvalidArgumentError(`${flag} takes two numbers, such as 120-180; got "${text}".`);
+    if (first === "") throw new InvalidArgumentError(`${flag} takes two numbers, such as 120-180; got "${text}"`);
     const from = Number(first);
     if (dash === "") return [from, flag === "--bytes" ? from + 1 : from];
     return [from, last === "" ? Number.MAX_SAFE_INTEGER : Number(last)];

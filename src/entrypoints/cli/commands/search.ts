@@ -61,10 +61,10 @@ Examples:
       const [id, pattern] = isMany ? [undefined, first] : [first, second];
       if (pattern === undefined || (isMany && second !== undefined)) {
         const got = [first, second].filter((each) => each !== undefined).length;
-        const expected = isMany ? "one pattern and no id" : "an id and a pattern";
-        throw badInput(
-          `search takes ${expected}${isMany ? " with --session or --all" : ""}; got ${counted(got, "argument")}`,
-        );
+        const expected = isMany
+          ? "one pattern and no id with --session or --all"
+          : "an id and a pattern (last is the newest id), or --all and a pattern";
+        throw badInput(`search takes ${expected}; got ${counted(got, "argument")}`);
       }
       const { context, max, from, ignoreCase = false, fixedStrings: literal = false } = flags;
       const query: SearchQuery = { pattern, literal, ignoreCase, ...definedOnly({ context, max, from }) };

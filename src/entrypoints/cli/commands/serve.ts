@@ -245,5 +245,5 @@ function isRole(word: string): word is Role {
 /** Reads a port. */
 export function readPort(text: string): number {
   if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
-  throw new InvalidArgumentError("--port takes a number from 0 to 65535.");
+  throw new InvalidArgumentError(`--port takes a number from 0 to 65535; got "${text}"`);
 }

@@ -55,7 +55,7 @@ export function addStatsCommand(program: Command): void {
     )
     .notes(`
 A rate with ! is above --flag-above: look at the limits of that tool. TOKENS SAVED is net: what was read back is taken off,
-and what the host would have cut anyway is not counted.
+and what the host would have cut anyway (beyond 50 KiB or 2,000 lines, if nobody says) is not counted.
 
 Examples:
   spillway stats

@@ -1,4 +1,4 @@
-import { badInput } from "../../../errors.ts";
+import { badInput, whyUnreadable } from "../../../errors.ts";
 import type { Spillway } from "../../../spillway.ts";
 import type { SessionHistories } from "../../tools/index.ts";
 import type { Command } from "../command.ts";
@@ -49,7 +49,7 @@ async function serveTools(folders: string[], flags: ToolsFlags): Promise<void> {
   const { boundedTools, openCommands, openRoots } = await import("../../tools/index.ts");
   const { startToolServer } = await import("../../mcp/tool-server.ts");
   const roots = await openRoots(folders.length === 0 ? ["."] : folders).catch((error: Error) => {
-    throw badInput(`a folder cannot be read: ${error.message}`);
+    throw badInput(`a folder to serve cannot be read: ${whyUnreadable(error)}`);
   });
   const { newSessionName } = await import("../../mcp/proxy-stdio.ts");
   const start = flags.allowCommands ? (await import("../run/start-command.ts")).runForTools : null;
