@@ -25,6 +25,16 @@ export function parsedJson(text: string): unknown {
   return tried((): unknown => JSON.parse(text));
 }
 
+/** The JSON of a value; null for what has none, such as a circle. */
+export function jsonOf(value: unknown): string | null {
+  return tried((): string | undefined => JSON.stringify(value)) ?? null;
+}
+
+/** Returns true for a promise, or what acts like one. */
+export function isPromise<T>(value: PromiseLike<T> | T): value is PromiseLike<T> {
+  return isObject(value) && typeof tried(() => (value as { then?: unknown }).then) === "function";
+}
+
 /** Limits with each one that is set made anew. */
 export function mapLimits<L extends Partial<Record<(typeof LIMIT_OF)[keyof Sizes], number>>>(
   limits: L,

@@ -1,6 +1,6 @@
 import type { WireEdit, WireResult } from "../contract/wire.ts";
 import { outputOf, textsOf } from "../prepare/clamp-results.ts";
-import { argumentsText, mediaBytes, mediaLine, mediaNote, savedResult } from "../prepare/cut-results.ts";
+import { argumentsText, mediaBytes, mediaLine, mediaNote, savedResult, withLine } from "../prepare/cut-results.ts";
 import { type MessageChange, type SavedResult, savedLine } from "../prepare/form.ts";
 import { madeBy } from "../prepare/preparation.ts";
 import { encodeText } from "../stages/measure/scan.ts";
@@ -154,8 +154,4 @@ export async function keep(
  */
 function isRecall(tool: string, { ports: { access } }: CutTools): boolean {
   return access.by === "tool" && (tool === access.recall || tool === access.search);
-}
-
-function withLine(text: string, line: string): string {
-  return line === "" ? text : `${text}\n${line}`;
 }

@@ -4,6 +4,7 @@ import { type ClassifyOptions, classify } from "../stages/recover/classify.ts";
 import type { Rule } from "../stages/recover/compile-signatures.ts";
 import { peekResponse } from "../stages/recover/peek-response.ts";
 import { fieldOf } from "../stages/recover/read-evidence.ts";
+import { isPromise } from "../values.ts";
 import type { CallOptions, Send, SendContext } from "./call-options.ts";
 import type { Draft } from "./draft.ts";
 
@@ -152,10 +153,6 @@ function verdictOnAnswer(reply: unknown, options: ClassifyOptions): Verdict | nu
   const error = fieldOf(reply, "error");
   if (fieldOf(reply, "status") === "failed" && typeof error === "object") about.error = error;
   return Object.keys(about).length === 0 ? null : classify(about, options);
-}
-
-function isPromise(value: unknown): boolean {
-  return typeof value === "object" && value !== null && typeof fieldOf(value, "then") === "function";
 }
 
 function isResponse(value: unknown): value is Response {

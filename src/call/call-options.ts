@@ -2,9 +2,9 @@ import type { AdmittedOutput } from "../admit/admission.ts";
 import type { Recorder } from "../admit/recorder.ts";
 import type { Compactor } from "../contract/compactor.ts";
 import type { Limits } from "../contract/limits.ts";
-import type { Policy, PruningInput } from "../contract/policy.ts";
+import type { Policy } from "../contract/policy.ts";
 import type { TokenCounter } from "../contract/token-counter.ts";
-import type { PreparePorts } from "../prepare/ports.ts";
+import type { PrepareOptions, PreparePorts, ResultRequest } from "../prepare/ports.ts";
 import type { Preparing } from "../prepare/prepare.ts";
 import type { PruneReport } from "../prepare/report.ts";
 import type { Access } from "../stages/mark/access.ts";
@@ -34,26 +34,7 @@ export interface RewritableHistory {
 }
 
 /** Options of one call. */
-export interface CallOptions {
-  /** The name of the message format. If it is absent, the format is detected. */
-  wire?: string | undefined;
-  session?: string | undefined;
-  /** The model's context in tokens. It overrides every other source. */
-  window?: number | undefined;
-  /** The model's name, by which its window is found. */
-  model?: string | undefined;
-  /** Overrides the policy's pruning. */
-  pruning?: PruningInput | undefined;
-  /** How the reader of this request's markers gets at the rest, where that is not as for the others. */
-  reader?: Exclude<Access, { by: "file" }> | undefined;
-  /** What is sent besides the messages (system prompt, tools). With it, the estimate is of the whole request. */
-  systemAndTools?: unknown;
-  /** The program that sends the request: events name it. */
-  agent?: string | undefined;
-  /** Which results that no model has seen yet are recorded, as for `prepare`. */
-  records?: "cut" | "all" | undefined;
-  /** An older name of `systemAndTools`, which wins if both are there. */
-  beside?: unknown;
+export interface CallOptions extends PrepareOptions {
   /** Told what the request is before it is sent, and what was made shorter in it. */
   onPrepared?: ((report: PruneReport) => void) | undefined;
   /** How many tokens the request reserves for the answer. Some providers count them. */
@@ -98,17 +79,6 @@ export type Call = <Message, Reply>(
   options?: CallOptions,
 ) => Promise<Reply>;
 
-/** One result that is to be brought under limits, in the form that `admit` takes. */
-interface CallClamp {
-  tool: string;
-  session: string | undefined;
-  call: string | undefined;
-  command?: string;
-  args?: unknown;
-  output: unknown;
-  limits: Limits;
-}
-
 type TriedCut = Pick<AdmittedOutput, "output" | "text"> & { record(): Promise<unknown> };
 
 /** What a call needs. Nothing is looked up. */
@@ -127,7 +97,7 @@ export interface CallPorts {
   rules: readonly Rule[];
   open: Preparing["open"];
   /** Its event is recorded only when `record` is called: most cuts are tries that are never sent. */
-  admit(request: CallClamp & Pick<CallOptions, "reader">): Promise<TriedCut>;
+  admit(request: Omit<ResultRequest, "via" | "limits"> & { limits: Limits }): Promise<TriedCut>;
   guard(message: unknown, options: { wire: string; session?: string | undefined }): Promise<unknown>;
   now(): number;
 }

@@ -1,3 +1,4 @@
+import { tried } from "../values.ts";
 // Finds where values stand in the bytes of a JSON text, without parsing them. What is not JSON is mostly noticed, but not
 // always: whoever needs a value parses its span.
 
@@ -32,7 +33,7 @@ class NotJson extends Error {}
 /** Returns the fields of the object that starts at a place, or null if there is none. `to` is after its bracket. */
 export function membersOf(bytes: Uint8Array, from: number): { members: MemberSpan[]; to: number } | null {
   const members: MemberSpan[] = [];
-  const to = attempt(() => readMembers(bytes, from, (member) => void members.push(member)));
+  const to = tried(() => readMembers(bytes, from, (member) => void members.push(member)));
   return to === null ? null : { members, to };
 }
 
@@ -49,7 +50,7 @@ export function elementsOf(bytes: Uint8Array, from: number): { elements: Span[];
  * closing bracket, or null if the list has none.
  */
 export function moreElements(bytes: Uint8Array, from: number, elements: Span[]): number | null {
-  return attempt(() => {
+  return tried(() => {
     let at = skipSpace(bytes, from);
     if (bytes[at] === CLOSE_ARRAY && elements.length === 0) return at + 1;
     let isNext = elements.length === 0;
@@ -77,7 +78,7 @@ export function readObject(
   endOf: (name: string, from: number) => number | null,
 ): MemberSpan[] | null {
   const members: MemberSpan[] = [];
-  const to = attempt(() => readMembers(bytes, skipSpace(bytes, from), (member) => void members.push(member), endOf));
+  const to = tried(() => readMembers(bytes, skipSpace(bytes, from), (member) => void members.push(member), endOf));
   return to === null || (from === 0 && skipSpace(bytes, to) !== bytes.length) ? null : members;
 }
 
@@ -180,12 +181,4 @@ export function parseSpan(bytes: Uint8Array, { from, to }: Span): unknown {
 /** The same bytes with Node's own methods, which are faster. */
 export function asBuffer(bytes: Uint8Array): Buffer {
   return bytes instanceof Buffer ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-}
-
-function attempt<T>(read: () => T): T | null {
-  try {
-    return read();
-  } catch {
-    return null;
-  }
 }

@@ -232,6 +232,7 @@ function binaryIn(data: WireMedia["data"]): Uint8Array | null {
   return typeof one === "string" ? decoded(one) : null;
 }
 
-function withLine(text: string, line: string): string {
+/** A text with one more line, if there is one. */
+export function withLine(text: string, line: string): string {
   return line === "" ? text : `${text}\n${line}`;
 }

@@ -3,6 +3,7 @@ import type { WireLong } from "../contract/wire.ts";
 import type { Breaker } from "../deadline.ts";
 import { within } from "../deadline.ts";
 import { STEP } from "../stages/prune/prune-item.ts";
+import { jsonOf, tried } from "../values.ts";
 import type { Conversation, Item } from "./conversation.ts";
 import { type Form, formTexts, type SavedResult } from "./form.ts";
 import type { Seal } from "./ports.ts";
@@ -212,7 +213,7 @@ export class Memories {
     };
     addNewest(memory.summaries, { ...about, head: "", made: head }, MAX_SUMMARIES);
     // An instance of a class would come back as another sort of message.
-    const text = head.every(isPlain) ? jsonText(head) : null;
+    const text = head.every(isPlain) ? jsonOf(head) : null;
     if (text === null) return true;
     return this.#write(memory, session, { summary: { ...about, head: this.#options.seal.close(digest, text) } });
   }
@@ -280,11 +281,8 @@ export class Memories {
   }
 
   #openHead(sealed: string, digest: string): HeadMessage[] | null {
-    try {
-      return JSON.parse(this.#options.seal.open(digest, sealed)) as HeadMessage[];
-    } catch {
-      return null; // a damaged row
-    }
+    // Null for a damaged row.
+    return tried(() => JSON.parse(this.#options.seal.open(digest, sealed)) as HeadMessage[]);
   }
 
   #digest(item: Item): string {
@@ -368,14 +366,6 @@ function isPlain(message: HeadMessage): boolean {
   if (typeof message === "number") return true;
   const prototype: unknown = Object.getPrototypeOf(message);
   return prototype === Object.prototype || prototype === null;
-}
-
-function jsonText(value: unknown): string | null {
-  try {
-    return JSON.stringify(value);
-  } catch {
-    return null; // a circle
-  }
 }
 
 function charsOf({ forms }: ShownStep): number {

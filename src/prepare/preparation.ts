@@ -2,7 +2,7 @@ import type { PruningPolicy } from "../contract/policy.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
 import { joinTexts } from "../stages/prune/trim-text.ts";
 import { add, type Weight } from "../stages/prune/weight.ts";
-import { isRecord } from "../values.ts";
+import { isRecord, tried } from "../values.ts";
 import type { Conversation, Item } from "./conversation.ts";
 import type { Form } from "./form.ts";
 import type { PreparePorts, RequestVia } from "./ports.ts";
@@ -97,17 +97,9 @@ export class Preparation {
 /** What made a result: its call's command, if that is what the tool takes, and all of its arguments. */
 export function madeBy(answers: { input: unknown } | null): { command?: string; args?: unknown } {
   const input = answers?.input;
-  const args = typeof input === "string" ? parsed(input) : input;
+  const args = typeof input === "string" ? (tried((): unknown => JSON.parse(input)) ?? input) : input;
   const command = isRecord(args) ? args.command : undefined;
   return { ...(typeof command === "string" && { command }), ...(args !== undefined && args !== null && { args }) };
-}
-
-function parsed(json: string): unknown {
-  try {
-    return JSON.parse(json);
-  } catch {
-    return json;
-  }
 }
 
 /** A result's text as it came. */

@@ -1,4 +1,5 @@
 import type { WireMessage } from "../contract/wire.ts";
+import { inputText } from "../stages/cap/render-message.ts";
 
 type Sha256 = (text: string) => string;
 
@@ -32,7 +33,7 @@ export class Turns {
   add({ role, text, calls, results }: WireMessage): void {
     const hasSpoken = role === "assistant" && (text !== null || calls.length > 0);
     if (!hasSpoken && results.length === 0) return;
-    const made = calls.map(({ id, tool, input }) => id ?? [tool, inputText(input)]);
+    const made = calls.map(({ id, tool, input }) => id ?? [tool, inputText({ input })]);
     const given = results.map(({ id, tool }) => id ?? [tool]);
     this.#last = this.#sha256(JSON.stringify([this.#last, made, given])).slice(0, 32);
     this.#points.add(bitsOf(this.#last));
@@ -69,12 +70,4 @@ export class Turns {
 
 function bitsOf(point: string): number {
   return Number.parseInt(point.slice(0, 13), 16);
-}
-
-function inputText(input: unknown): string {
-  try {
-    return typeof input === "string" ? input : (JSON.stringify(input) ?? "");
-  } catch {
-    return "";
-  }
 }

@@ -1,4 +1,4 @@
-import { readStep, type Step } from "../stages/clamp/fit.ts";
+import { newStep, readStep } from "../stages/clamp/fit.ts";
 
 /** The most that a page may hold. */
 export interface PageRoom {
@@ -92,8 +92,4 @@ export function characterBorder(bytes: Uint8Array, at: number): number {
 
 function continues(byte: number | undefined): boolean {
   return byte !== undefined && (byte & 0xc0) === 0x80;
-}
-
-function newStep(): Step {
-  return { length: 0, bytes: 0, chars: 0, isBreak: false };
 }

@@ -1,5 +1,5 @@
 import type { WireEdit, WireMedia } from "../contract/wire.ts";
-import { isRecord, type JsonRecord } from "../values.ts";
+import { isRecord, type JsonRecord, tried } from "../values.ts";
 import { countMedium, type Medium } from "./media.ts";
 import { jsonChars } from "./record.ts";
 
@@ -101,20 +101,11 @@ function carry(from: JsonRecord, to: unknown, { carried }: ContentShape): unknow
 }
 
 function lookAt(block: unknown, shape: ContentShape): Part {
-  if (!isRecord(block)) return "malformed";
-  try {
-    return shape.look(block);
-  } catch {
-    return "malformed";
-  }
+  return (isRecord(block) ? tried(() => shape.look(block)) : null) ?? "malformed";
 }
 
 function charsOf(block: unknown): number {
-  try {
-    return jsonChars(block);
-  } catch {
-    return 0;
-  }
+  return tried(() => jsonChars(block)) ?? 0;
 }
 
 /** Makes the most common shape, `{ type: "text", text }`. `mediumIn` says which blocks are media. */

@@ -25,16 +25,11 @@ export function makeWire(parts: WireParts): Wire {
     name: parts.name,
     detect: (messages) => judge(messages, parts.sign),
     read(message) {
-      try {
-        if (isRecord(message)) return parts.read(message);
-      } catch {}
-      return { ...emptyView("other"), malformed: 1 };
+      const view = isRecord(message) ? tried(() => parts.read(message)) : null;
+      return view ?? { ...emptyView("other"), malformed: 1 };
     },
     write(message, edits) {
-      try {
-        if (isRecord(message) && edits.length > 0) return parts.write(message, edits);
-      } catch {}
-      return message;
+      return isRecord(message) && edits.length > 0 ? (tried(() => parts.write(message, edits)) ?? message) : message;
     },
     missing: parts.missing,
     say: parts.say,

@@ -1,4 +1,5 @@
 import type { JsonRecord } from "../values.ts";
+import { parsedJson } from "../values.ts";
 /** Returns the value if it is text, otherwise null. */
 export function textOrNull(value: unknown): string | null {
   return typeof value === "string" ? value : null;
@@ -65,12 +66,7 @@ export function isJsonText(value: unknown, text: string): boolean {
 
 /** Returns the object whose JSON a text is, or null if it is no such text. */
 export function jsonObject(text: string): object | null {
-  if (!text.startsWith("{") && !text.startsWith("[")) return null;
-  try {
-    return JSON.parse(text) as object;
-  } catch {
-    return null;
-  }
+  return text.startsWith("{") || text.startsWith("[") ? (parsedJson(text) as object | null) : null;
 }
 
 function mayBegin(value: unknown, text: string): boolean {

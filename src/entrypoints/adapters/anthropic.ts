@@ -2,7 +2,7 @@ import type { CallOptions } from "../../call/call-options.ts";
 import type { Policy } from "../../contract/policy.ts";
 import { badInput } from "../../errors.ts";
 import type { Spillway } from "../../spillway.ts";
-import { isRecord } from "../../values.ts";
+import { isRecord, parsedJson } from "../../values.ts";
 
 /** What may be said for the requests of one client. */
 export type AnthropicMiddlewareOptions = Pick<CallOptions, "session" | "window" | "pruning" | "media">;
@@ -45,7 +45,7 @@ export function spillwayMiddleware(
           const response = await next(isSame ? request : changed(request, { ...body, messages }));
           if (response.ok || response.status >= 500) return response;
           const text = await response.clone().text();
-          const error = Object.assign(new Error(text), { status: response.status, error: parsed(text) });
+          const error = Object.assign(new Error(text), { status: response.status, error: parsedJson(text) });
           refused.push({ error, response });
           throw error;
         },
@@ -74,7 +74,7 @@ type Body = Record<string, unknown> & { messages: unknown[] };
 function bodyOf({ url, method, body }: ApiRequest): Body | null {
   if (method?.toUpperCase() !== "POST" || typeof body !== "string" || !new URL(url).pathname.endsWith("/messages"))
     return null;
-  const read = parsed(body);
+  const read = parsedJson(body);
   return isRecord(read) && Array.isArray(read.messages) ? (read as Body) : null;
 }
 
@@ -82,14 +82,6 @@ function changed<Request extends ApiRequest>(request: Request, body: Body): Requ
   const headers = new Headers(request.headers);
   headers.delete("content-length");
   return { ...request, headers, body: JSON.stringify(body) };
-}
-
-function parsed(json: string): unknown {
-  try {
-    return JSON.parse(json);
-  } catch {
-    return null;
-  }
 }
 
 /** The provider's own context editing, with the numbers of our policy: for `context_management` of a request. */

@@ -1,5 +1,6 @@
 import { readField } from "../clamp/bound-open.ts";
 import { mediaBytes } from "../measure/media-bytes.ts";
+import { splitsPair } from "../measure/scan.ts";
 import { NUMBERS } from "../policy/defaults.ts";
 
 /** Is added after a text that was cut. */
@@ -158,16 +159,12 @@ class Walk {
     this.isShortened = true;
     // If the text was cut before, it stays the same.
     if (text.length <= maxChars + CUT_MARKER.length && text.endsWith(CUT_MARKER)) return text;
-    return text.slice(0, isPairAt(text, maxChars - 1) ? maxChars - 1 : maxChars) + CUT_MARKER;
+    return text.slice(0, splitsPair(text, maxChars) ? maxChars - 1 : maxChars) + CUT_MARKER;
   }
 }
 
 function isHolder(name: string, value: unknown): boolean {
   return typeof value === "string" ? TEXTS.has(name) : HOLDERS.has(name) || DATA.has(name);
-}
-
-function isPairAt(text: string, at: number): boolean {
-  return (text.charCodeAt(at) & 0xfc00) === 0xd800 && (text.charCodeAt(at + 1) & 0xfc00) === 0xdc00;
 }
 
 function sameOr(list: readonly unknown[], changed: unknown[]): readonly unknown[] {

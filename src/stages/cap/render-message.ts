@@ -1,5 +1,5 @@
 import type { WireCall, WireMessage } from "../../contract/wire.ts";
-import { grouped } from "../../values.ts";
+import { grouped, jsonOf } from "../../values.ts";
 import { plainName } from "../mark/texts.ts";
 import { splitsPair } from "../measure/scan.ts";
 
@@ -63,11 +63,7 @@ export function shorten(text: string, maxChars: number, redact: RedactText = (sa
 }
 
 /** Returns the input of a call as text, or an empty text if it has none. */
-export function inputText({ input }: WireCall): string {
-  if (typeof input === "string") return input;
-  try {
-    return JSON.stringify(input) ?? "";
-  } catch {
-    return ""; // a circle or the like, which no request can hold either
-  }
+export function inputText({ input }: Pick<WireCall, "input">): string {
+  // A circle or the like has none, and no request can hold it either.
+  return typeof input === "string" ? input : (jsonOf(input) ?? "");
 }

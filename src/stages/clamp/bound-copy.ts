@@ -1,4 +1,5 @@
 import { counted } from "../../values.ts";
+import { splitsPair } from "../measure/scan.ts";
 import { type Asked, nothingAsked, type Opened, openValue } from "./bound-open.ts";
 
 // Strings as JSON: what they cost in UTF-8 bytes, and how they are shortened. Never scans further than its limit.
@@ -56,7 +57,7 @@ function startOf(text: string, maxBytes: number): string {
 function endOf(text: string, maxBytes: number): string {
   let at = text.length;
   for (let bytes = 0; at > 0; ) {
-    const pair = at > 1 && isPair(text, at - 2);
+    const pair = splitsPair(text, at - 1);
     bytes += stepAt(text, pair ? at - 2 : at - 1).bytes;
     if (bytes > maxBytes) break;
     at -= pair ? 2 : 1;
@@ -78,13 +79,9 @@ function stepAt(text: string, at: number): Step {
   const unit = text.charCodeAt(at);
   if (unit < 0x20) return unit >= 8 && unit <= 13 && unit !== 11 ? ESCAPED : CONTROL;
   if (unit === 0x22 || unit === 0x5c) return ESCAPED;
-  if (isPair(text, at)) return PAIR;
+  if (splitsPair(text, at + 1)) return PAIR;
   // A lone surrogate is shown as U+FFFD, which takes three bytes as well.
   return STEPS[unit < 0x80 ? 0 : unit < 0x800 ? 1 : 2] as Step;
-}
-
-function isPair(text: string, at: number): boolean {
-  return (text.charCodeAt(at) & 0xfc00) === 0xd800 && (text.charCodeAt(at + 1) & 0xfc00) === 0xdc00;
 }
 
 /** What JSON can hold. */

@@ -224,7 +224,8 @@ function shownLength(bytes: Uint8Array, from: number, to: number): number {
   return length;
 }
 
-function newStep(): Step {
+/** A step that `readStep` can write into. */
+export function newStep(): Step {
   return { length: 0, bytes: 0, chars: 0, isBreak: false };
 }
 

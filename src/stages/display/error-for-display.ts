@@ -1,4 +1,4 @@
-import { isObject } from "../../values.ts";
+import { isObject, tried } from "../../values.ts";
 import { readField } from "../clamp/bound-open.ts";
 import { quotesMarker } from "../mark/texts.ts";
 import { NUMBERS } from "../policy/defaults.ts";
@@ -92,11 +92,7 @@ function contentMessage(result: object, line: Line, level: number): string | nul
 /** Tools often wrap their message in a JSON object. */
 function jsonMessage(text: string, line: Line, level: number): string | null {
   if (text.length > MAX_JSON_CHARS || !/^\s*\{/.test(text)) return null;
-  try {
-    return messageOf(JSON.parse(text), line, level + 1);
-  } catch {
-    return null;
-  }
+  return tried(() => messageOf(JSON.parse(text), line, level + 1));
 }
 
 /** The first line that is the tool's own. */

@@ -1,6 +1,6 @@
 import type { Verdict } from "../../contract/verdict.ts";
 import { within } from "../../deadline.ts";
-import { isObject } from "../../values.ts";
+import { isObject, parsedJson } from "../../values.ts";
 import { NUMBERS } from "../policy/defaults.ts";
 import { type ClassifyOptions, classify } from "./classify.ts";
 import { fieldOf, readUsage } from "./read-evidence.ts";
@@ -80,12 +80,7 @@ function endLook(reader: { cancel(): Promise<void> }, lookMs: number): { isLate:
 /** Returns the data of a frame: undefined if it has none, null if the data cannot be parsed. */
 export function parseFrame(frame: string): unknown {
   const data = [...frame.matchAll(/^data: ?(.*)$/gm)].map((line) => line[1]).join("\n");
-  if (data === "") return undefined;
-  try {
-    return JSON.parse(data);
-  } catch {
-    return null;
-  }
+  return data === "" ? undefined : parsedJson(data);
 }
 
 /** Returns true for an event that may come before any output. */

@@ -1,3 +1,4 @@
+import { tried } from "../../values.ts";
 import { normalize } from "./text-pattern.ts";
 
 /** Everything that the provider's error channel says, collected from wrappers and causes. */
@@ -201,20 +202,12 @@ function parseEvents(text: string): (object | null)[] | null {
 
 // Returns nothing if the foreign object throws.
 function entries(value: object): [string, unknown][] {
-  try {
-    return Object.entries(value).slice(0, 64);
-  } catch {
-    return [];
-  }
+  return tried(() => Object.entries(value).slice(0, 64)) ?? [];
 }
 
 /** Returns a field of a foreign object, or undefined if reading it throws. */
 export function fieldOf(value: object, name: string): unknown {
-  try {
-    return (value as Record<string, unknown>)[name];
-  } catch {
-    return undefined;
-  }
+  return tried(() => [(value as Record<string, unknown>)[name]])?.[0];
 }
 
 /** What an answer says about sizes: the tokens of the request, with those from a cache, and of the answer. */

@@ -1,7 +1,7 @@
 import type { Artifact, ArtifactAbout, ArtifactWriter, Store } from "../../contract/store.ts";
 import { type Breaker, newTurns, within } from "../../deadline.ts";
 import { messageOf } from "../../errors.ts";
-import { joinBytes } from "../../values.ts";
+import { isPromise, joinBytes } from "../../values.ts";
 
 /** Saves one output while it passes. Never throws: `fault` says what went wrong, and the clamp goes on. */
 export interface Spill {
@@ -147,7 +147,7 @@ class RunningSpill implements Spill {
       // A store that has failed others must not make each of those that wait fail in its turn.
       if (hasWaited && !this.#breaker.allows()) throw new Error("the store failed several times in a row");
       const called = act();
-      return isPending(called) ? await within(called, this.#deadlineMs, what) : called;
+      return isPromise(called) ? await within(called, this.#deadlineMs, what) : called;
     } finally {
       turns.give();
     }
@@ -161,10 +161,6 @@ class RunningSpill implements Spill {
       this.#fault = `spill failed after ${this.#addedBytes} bytes: ${messageOf(error)}`;
     }
   }
-}
-
-function isPending<T>(value: Promise<T> | T): value is Promise<T> {
-  return typeof (value as PromiseLike<T> | undefined)?.then === "function";
 }
 
 /** Returns the facts of an artifact with the secrets in its tool's name replaced, because anybody may name a tool. */

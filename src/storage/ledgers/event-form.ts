@@ -2,6 +2,7 @@ import type { EventKind, RecordedEvent, SpillwayEvent } from "../../contract/eve
 import type { Totals } from "../../contract/ledger.ts";
 import type { Receipt } from "../../contract/receipt.ts";
 import { NUMBERS } from "../../stages/policy/defaults.ts";
+import { jsonOf } from "../../values.ts";
 import { storedName } from "../stored-name.ts";
 
 /** The form in which every ledger keeps an event. It is bounded, and it is read from the caller's object only once. */
@@ -97,15 +98,6 @@ function moreJson(more: Record<string, unknown>): string {
 
 function fits(json: string, maxBytes: number): boolean {
   return json.length <= maxBytes && (json.length * 3 <= maxBytes || encoder.encode(json).length <= maxBytes);
-}
-
-/** Returns null for a value that JSON cannot hold: a circle, a function, a bigint. */
-function jsonOf(value: unknown): string | null {
-  try {
-    return JSON.stringify(value) ?? null;
-  } catch {
-    return null;
-  }
 }
 
 const HOUR_MS = 3_600_000;

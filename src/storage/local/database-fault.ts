@@ -1,5 +1,6 @@
 import { statSync } from "node:fs";
 import { SpillwayError } from "../../errors.ts";
+import { tried } from "../../values.ts";
 
 // SQLite's primary result codes are listed at https://sqlite.org/rescode.html
 const BUSY = new Set([5, 6]);
@@ -65,21 +66,12 @@ function systemCode(error: unknown): string {
  */
 export function ownerFault(error: unknown, dir: string): unknown {
   const self = process.getuid?.();
-  const owner = ownerOf(dir);
-  if (self === undefined || owner === undefined || owner === self || !isUnwritable(error)) return error;
+  const owner = tried(() => statSync(dir, { throwIfNoEntry: false })?.uid);
+  if (self === undefined || typeof owner !== "number" || owner === self || !isUnwritable(error)) return error;
   return new SpillwayError(
     "store-unavailable",
     `${dir} belongs to another user (uid ${owner}; this process has uid ${self}), and a store is for its owner alone. ` +
       "Run as that user, or choose a folder of your own with --dir or SPILLWAY_DIR.",
     { cause: error },
   );
-}
-
-/** Returns undefined if the owner cannot be read. */
-function ownerOf(dir: string): number | undefined {
-  try {
-    return statSync(dir, { throwIfNoEntry: false })?.uid;
-  } catch {
-    return undefined;
-  }
 }

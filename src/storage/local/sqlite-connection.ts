@@ -4,6 +4,7 @@ import type * as Sqlite from "@photostructure/sqlite";
 import { badInput, messageOf, SpillwayError } from "../../errors.ts";
 import { loadPackage } from "../../load-package.ts";
 import { NUMBERS } from "../../stages/policy/defaults.ts";
+import { isPromise } from "../../values.ts";
 import { databaseFault, isBusy } from "./database-fault.ts";
 
 /** A value as SQLite takes and returns it. */
@@ -271,10 +272,6 @@ function refuseNul(value: SqlValue): void {
   if (typeof value === "string" && value.includes("\0")) {
     throw badInput("a text with a NUL cannot be kept in the database as it is");
   }
-}
-
-function isPromise(value: unknown): boolean {
-  return typeof value === "object" && value !== null && "then" in value && typeof value.then === "function";
 }
 
 /** Checks that writes still go to the file that the next reader opens. */
