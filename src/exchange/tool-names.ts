@@ -23,8 +23,6 @@ function toolsIn({ tools, functions }: Readonly<JsonRecord>): OfferedTool[] {
   }));
 }
 
-const known = new WeakMap<object, { of: string; access: ReaderAccess }>();
-
 type ReaderAccess = Exclude<Access, { by: "file" }>;
 
 /**
@@ -34,14 +32,9 @@ type ReaderAccess = Exclude<Access, { by: "file" }>;
 export function readerOf(beside: Readonly<JsonRecord>, host: Access): ReaderAccess | undefined {
   // A copy for a file tool is the host's to make.
   if (host.by === "file") return undefined;
-  const before = known.get(beside);
-  // The host may change it later.
-  const of = JSON.stringify(host);
-  if (before?.of === of) return before.access;
   const tools = toolsIn(beside);
-  const access = ownTools(tools) ?? (isUsable(host, tools) ? { ...host } : ({ by: "operator" } as const));
-  known.set(beside, { of, access });
-  return access;
+  // The host may change its own later.
+  return ownTools(tools) ?? (isUsable(host, tools) ? { ...host } : { by: "operator" });
 }
 
 /** Tells whether the client offers our recall and search itself. */

@@ -26,22 +26,10 @@ export function resolveWindow(
   return { tokens: policy.contextTokens, from: "default" };
 }
 
-/** Windows that were looked up, so that a model is looked for once and not with each request. */
-const lookedUp = new Map<string, number | undefined>();
-const MAX_LOOKED_UP = 1000;
-
 const byName = new Map(MODEL_WINDOWS.flatMap(([window, names]) => names.split(" ").map((name) => [name, window])));
 
 /** Returns the window of the longest name in the table that begins the model's name. */
 function tableWindow(model: string): number | undefined {
-  if (lookedUp.has(model)) return lookedUp.get(model);
-  if (lookedUp.size >= MAX_LOOKED_UP) lookedUp.clear();
-  const window = findWindow(model);
-  lookedUp.set(model, window);
-  return window;
-}
-
-function findWindow(model: string): number | undefined {
   for (let name = plainName(model); name !== ""; name = name.slice(0, Math.max(0, name.search(/[-:@][^-:@]*$/)))) {
     const window = byName.get(name);
     if (window !== undefined) return window;

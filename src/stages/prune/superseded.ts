@@ -1,4 +1,5 @@
 import type { WireCall } from "../../contract/wire.ts";
+import { tried } from "../../values.ts";
 import { familyOf, lastSegment } from "../policy/resolve-tool-policy.ts";
 
 const PATHS = ["path", "file_path", "filePath", "file", "filename", "target_file", "absolute_path", "uri"];
@@ -17,23 +18,8 @@ export interface FileRead {
 
 /** The file that a call reads; null if it is no read. */
 export function fileReadBy(tool: string, call: WireCall | null): FileRead | null {
-  if (call === null || !isReadTool(tool)) return null;
-  try {
-    return readOf(call.input);
-  } catch {
-    return null; // no JSON
-  }
-}
-
-const readTools = new Map<string, boolean>();
-const MAX_TOOLS = 1000;
-
-function isReadTool(tool: string): boolean {
-  const known = readTools.get(tool);
-  if (known !== undefined) return known;
-  const isRead = familyOf(lastSegment(tool.toLowerCase()))?.keys.includes("read_file") ?? false;
-  if (readTools.size < MAX_TOOLS) readTools.set(tool, isRead);
-  return isRead;
+  const isRead = call !== null && familyOf(lastSegment(tool.toLowerCase()))?.keys.includes("read_file");
+  return isRead ? tried(() => readOf(call.input)) : null;
 }
 
 function readOf(input: unknown): FileRead | null {
