@@ -24,7 +24,7 @@ export function policyValues(sources: readonly ConfigSource[], tool?: string): C
   ];
   const values = new Map<string, ConfigValue>();
   for (const { from, policy } of layers) {
-    const now = flatten(tool === undefined ? sharedPart(policy) : toolPart(policy, tool));
+    const now = flatten(tool === undefined ? sharedPart(policy) : resolveToolPolicy(resolvePolicy(policy), tool));
     for (const name of values.keys()) if (!now.has(name)) values.delete(name);
     for (const [name, value] of now) if (values.get(name)?.value !== value) values.set(name, { name, value, from });
   }
@@ -49,10 +49,6 @@ export function writtenInFile({ name, value }: ConfigValue): Pick<ConfigValue, "
 function sharedPart(input: PolicyInput): object {
   const { profile, ceiling, contextTokens, pruning, summarization, commands, models } = resolvePolicy(input);
   return { profile, ceiling, contextTokens, models, commands, pruning, summarization };
-}
-
-function toolPart(input: PolicyInput, tool: string): object {
-  return resolveToolPolicy(resolvePolicy(input), tool);
 }
 
 /** The leaves of an object by their path. */

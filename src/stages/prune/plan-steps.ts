@@ -38,7 +38,9 @@ export function planSteps<Item extends PruneItem>(
   if (selected.why !== null) return off(selected.why);
   const left = inOrder(selected.items.filter(({ step }) => step < STEP.cleared));
   if (policy.mode === "aggressive") {
-    const cuts = left.filter((item) => frees(frame, item)).map((item): PruneCut<Item> => ({ item, to: "cleared" }));
+    const cuts = left
+      .filter((item) => frame.afterClear(item).chars < item.shown.chars)
+      .map((item): PruneCut<Item> => ({ item, to: "cleared" }));
     return { ...off("mode is aggressive: every old result is cleared"), cuts };
   }
   return new Step(frame, policy, cost, left).plan();
@@ -48,10 +50,6 @@ export function planSteps<Item extends PruneItem>(
 function inOrder<Item extends PruneItem>(items: readonly Item[]): Item[] {
   const rank = ({ superseded, isError }: Item) => (superseded ? 0 : isError ? 2 : 1);
   return items.toSorted((a, b) => rank(a) - rank(b));
-}
-
-function frees<Item extends PruneItem>(frame: PruneFrame<Item>, item: Item): boolean {
-  return frame.afterClear(item).chars < item.shown.chars;
 }
 
 class Step<Item extends PruneItem> {
@@ -109,7 +107,7 @@ class Step<Item extends PruneItem> {
       age,
       idle: this.#idle(isCold, ratio),
     };
-    if (!pays || this.#cuts.size === 0) return { cuts: [], why: whyNot(triggers), triggers, forced };
+    if (!pays || this.#cuts.size === 0) return { cuts: [], why: triggers.pressure.why, triggers, forced };
     const active = (Object.keys(triggers) as TriggerName[]).filter((name) => triggers[name].active);
     return {
       cuts: [...this.#cuts.values()],
@@ -260,8 +258,4 @@ function firstAfter(numbers: readonly number[], value: number): number {
 function allInactive(why: string): Triggers {
   const trigger = { active: false, why };
   return { pressure: trigger, bytes: trigger, age: trigger, idle: trigger };
-}
-
-function whyNot({ pressure }: Triggers): string {
-  return pressure.why;
 }

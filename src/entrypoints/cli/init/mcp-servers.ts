@@ -52,7 +52,7 @@ export function withProxy(text: string, file: McpFile, isOffered = false): Serve
   for (const server of started) if (offers(server)) offering.add(placeOf(server));
   const made = change(text, file, (server) => {
     const { command, args, newArgs } = server;
-    if (isOurs(server)) return null;
+    if (isOurName(wordsOf(server)[0])) return null;
     const isNeeded = !server.isDisabled && !offering.has(EVERYWHERE) && !offering.has(placeOf(server));
     if (isNeeded) offering.add(placeOf(server));
     const flags = isNeeded ? `"mcp","--",` : `"mcp","${NO_READ_BACK}","--",`;
@@ -85,10 +85,6 @@ function placeOf({ isProjects, list }: StartedServer): string {
 function wordsOf({ command, args }: StartedServer): (string | undefined)[] {
   if (command.items !== undefined) return command.items.map(({ text }) => text);
   return [command.text, ...(args?.items ?? []).map(({ text }) => text)];
-}
-
-function isOurs(server: StartedServer): boolean {
-  return isOurName(wordsOf(server)[0]);
 }
 
 /** Both the proxy and `spillway tools` offer `recall` and `search`. */
