@@ -343,6 +343,7 @@ describe("completions", () => {
     "spillway recall la": ["last"],
     "spillway stats --by s": ["session"],
     "spillway completion f": ["fish"],
+    "spillway init c": ["claude-code", "codex", "copilot", "cursor"],
   };
 
   it("bash completes commands, flags, their values and ids", () => {

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { createInterface } from "node:readline/promises";
+import { Argument } from "commander";
 import { badInput } from "../../../errors.ts";
 import type { Agent, HookFile, Whose } from "../../hook/agent.ts";
 import { AGENT_NAMES, loadAgent } from "../../hook/agents/index.ts";
@@ -25,15 +26,14 @@ const MCP = "mcp";
 /** `spillway init`: writes agents' config. */
 export async function addInitCommand(program: Command): Promise<void> {
   const agents = await Promise.all(AGENT_NAMES.map(loadAgent));
+  const agent = new Argument("[agent]", "all: every agent that is here; mcp: MCP servers; none: writes a config");
+  agent.argChoices = [...AGENT_NAMES, ALL, MCP]; // for help and completions; a wrong name is told by the code that reads it
   program
     .command("init")
     .description(
       "set Spillway up in an agent: shows the change, asks, and writes it; without an agent, writes a spillway.yaml",
     )
-    .argument(
-      "[agent]",
-      `${AGENT_NAMES.join(", ")}; all: every agent that is here; mcp: MCP servers; none: writes a config`,
-    )
+    .addArgument(agent)
     .option("--list", "say which agents are here, and where Spillway is set up")
     .option("--user", "for all your projects, not only this one")
     .option("--project", "for this project only (the default; for mcp both are)")
