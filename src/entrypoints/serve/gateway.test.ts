@@ -257,15 +257,16 @@ describe.each(NAMES)("%s through the gateway", (name) => {
     const { path } = asked(name, conversation(1, 10));
     const { hostname, port } = new URL(url);
     const headers = { ...JSON_TYPE, "content-length": String(SERVE_NUMBERS.gatewayBodyBytes.default + 1) };
-    const [status, body] = await new Promise<[number, string]>((resolve, reject) => {
+    const [status, body, connection] = await new Promise<unknown[]>((resolve, reject) => {
       const asking = httpRequest({ hostname, port, path, method: "POST", headers }, async (response) => {
-        resolve([response.statusCode ?? 0, String(await bodyOf(response))]);
+        resolve([response.statusCode, String(await bodyOf(response)), response.headers.connection]);
         asking.destroy();
       });
       asking.on("error", reject);
       asking.write("{");
     });
-    expect([status, JSON.parse(body)]).toEqual([413, SHAPES[name]]);
+    // What was not read must not be taken for the next request.
+    expect([status, JSON.parse(String(body)), connection]).toEqual([413, SHAPES[name], "close"]);
   });
 });
 
@@ -285,6 +286,7 @@ describe("what passes", () => {
       "X-Api-Key: sk-secret",
       "anthropic-beta: a-2025,b-2026",
       "Anthropic-Beta: c",
+      "Accept-Encoding: gzip, br",
       "Connection: keep-alive, X-Hop",
       "X-Hop: 1",
       "X-Spillway-Session: s1",
@@ -300,7 +302,8 @@ describe("what passes", () => {
       "anthropic-beta: a-2025,b-2026",
       "Anthropic-Beta: c",
     ]);
-    expect(pairs).toContain("accept-encoding: identity");
+    // What a model answers is looked into.
+    expect(pairs.filter((pair) => /^accept-encoding/i.test(pair))).toEqual(["accept-encoding: identity"]);
     expect(answer).toMatch(/^HTTP\/1.1 200 [^]*Request-Id: r1\r\n/);
     expect(answer.match(/set-cookie: [ab]=\d/gi)).toHaveLength(2);
     expect(answer).not.toMatch(/x-spillway|sk-secret/i);
@@ -367,6 +370,35 @@ describe("what passes", () => {
     expect(seen).toHaveLength(7);
   });
 
+  it("HTTPS_PROXY is used for upstreams with TLS, NO_PROXY and those without TLS excepted", async () => {
+    const asked: string[] = [];
+    const proxy = createServer((request, response) => void (asked.push(`${request.url}`), response.end()));
+    proxy.on(
+      "connect",
+      ({ url }, socket) => void (asked.push(`CONNECT ${url}`), socket.end("HTTP/1.1 407 No\r\n\r\n")),
+    );
+    await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+    stops.push(() => new Promise((resolve) => proxy.close(resolve)));
+    const own = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+    for (const name of ["HTTP_PROXY", "http_proxy", "https_proxy", "NO_PROXY", "no_proxy"]) vi.stubEnv(name, undefined);
+    stops.push(() => vi.unstubAllEnvs());
+    vi.stubEnv("HTTPS_PROXY", own);
+    vi.stubEnv("HTTP_PROXY", own);
+    const plain = await upstream((_request, response) => response.end("{}"));
+    const { url } = await gateway(plain);
+    expect((await post(`${url}/v1/messages`, "{}")).status).toBe(200);
+    expect(asked).toEqual([]);
+    const far = "https://127.0.0.1:1";
+    const refused = await post(`${(await gateway(far)).url}/v1/messages`, "{}");
+    expect([refused.status, await refused.json()]).toEqual([502, SHAPES.anthropic]);
+    expect(asked).toEqual(["CONNECT 127.0.0.1:1"]);
+    vi.stubEnv("NO_PROXY", "example.com,127.0.0.1");
+    expect((await post(`${(await gateway(far)).url}/v1/messages`, "{}")).status).toBe(502);
+    expect(asked).toHaveLength(1);
+    vi.stubEnv("HTTPS_PROXY", "proxy:3128");
+    await expect(gateway(far)).rejects.toThrow("HTTPS_PROXY must be an address such as http://proxy");
+  });
+
   it("bytes of a stream come as they are sent, not at its end", async () => {
     let more: (() => void) | undefined;
     const to = await upstream((_request, response) => {
@@ -413,6 +445,41 @@ describe("what passes", () => {
         expect(text.endsWith('data: {"type":"message_stop"}\n\n')).toBe(true);
       }),
     );
+  });
+
+  it("a provider is read no faster than the client reads", async () => {
+    let taken = 0;
+    const megabyte = Buffer.alloc(1024 * 1024, "x");
+    const to = await upstream((_request, response) => {
+      response.writeHead(200, { "content-type": "application/octet-stream" });
+      const more = () => {
+        while (!response.destroyed && taken < 200) {
+          taken += 1;
+          if (!response.write(megabyte)) return void response.once("drain", more);
+        }
+        response.end();
+      };
+      more();
+    });
+    const { url } = await gateway(to);
+    for (const ask of ["GET /v1/files/f/content", "POST /v1/chat/completions"]) {
+      taken = 0;
+      const socket = connect(Number(new URL(url).port), "127.0.0.1");
+      socket.pause();
+      const head = "Host: localhost\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}";
+      socket.write(`${ask} HTTP/1.1\r\n${head}`);
+      // Until nothing more is taken: what is on the way fills the buffers of two connections.
+      const isFull = async () => {
+        const before = taken;
+        await new Promise((resolve) => setTimeout(resolve, 500));
+        return taken > 0 && taken === before;
+      };
+      while (!(await isFull()));
+      expect(taken).toBeLessThan(100);
+      socket.resume();
+      await vi.waitFor(() => expect(taken).toBe(200), 60_000);
+      socket.destroy();
+    }
   });
 
   it("a client that leaves ends the request to the provider", async () => {

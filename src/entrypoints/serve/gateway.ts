@@ -1,14 +1,15 @@
 import { createHash } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { Agent, type Dispatcher } from "undici";
+import { Agent, type Dispatcher, EnvHttpProxyAgent } from "undici";
 import type { Telemetry } from "../../drivers/telemetry.ts";
-import { messageOf } from "../../errors.ts";
+import { badInput, messageOf } from "../../errors.ts";
 import type { Exchanged } from "../../exchange/answer.ts";
 import { endpointOf } from "../../exchange/endpoint.ts";
 import type { ExchangeContext, ExchangeOptions } from "../../exchange/exchange.ts";
 import { RefusedBodies } from "../../exchange/refused-bodies.ts";
 import type { Spillway } from "../../spillway.ts";
 import { SERVE_NUMBERS } from "../../stages/policy/serve-numbers.ts";
+import { withoutUserInfo } from "../../values.ts";
 import { Refusal, readBody } from "./answer.ts";
 import { type Callers, TOKEN_HEADER } from "./callers.ts";
 import type { Metrics } from "./metrics.ts";
@@ -45,13 +46,7 @@ export function newGateway(options: GatewayOptions, { spillway, callers, metrics
   const find = newDestinations(options.upstreams, options.allowed);
   const hashes = new Map<string, string>();
   const refused = new RefusedBodies<Answered>();
-  const agent = new Agent({
-    connectTimeout: SERVE_NUMBERS.gatewayConnectMs.default,
-    headersTimeout: SERVE_NUMBERS.gatewaySilentMs.default,
-    bodyTimeout: SERVE_NUMBERS.gatewaySilentMs.default,
-    keepAliveTimeout: SERVE_NUMBERS.serveIdleMs.default,
-    pipelining: 1,
-  });
+  const agent = newAgent();
 
   async function pass(to: Destination, request: IncomingMessage, response: ServerResponse): Promise<void> {
     const method = request.method as Dispatcher.HttpMethod;
@@ -123,6 +118,24 @@ export function newGateway(options: GatewayOptions, { spillway, callers, metrics
     },
     stop: () => agent.destroy(),
   };
+}
+
+function newAgent(): Dispatcher {
+  const options = {
+    connectTimeout: SERVE_NUMBERS.gatewayConnectMs.default,
+    headersTimeout: SERVE_NUMBERS.gatewaySilentMs.default,
+    bodyTimeout: SERVE_NUMBERS.gatewaySilentMs.default,
+    keepAliveTimeout: SERVE_NUMBERS.serveIdleMs.default,
+    pipelining: 1,
+  };
+  const { https_proxy: httpsProxy = process.env.HTTPS_PROXY } = process.env;
+  if (!httpsProxy) return new Agent(options);
+  if (!/^https?:\/\/./.test(httpsProxy) || !URL.canParse(httpsProxy)) {
+    const got = withoutUserInfo(httpsProxy);
+    throw badInput(`HTTPS_PROXY must be an address such as http://proxy.example.com:3128; got "${got}"`);
+  }
+  // Upstreams without TLS are on this machine or near it.
+  return new EnvHttpProxyAgent({ ...options, httpsProxy, httpProxy: "" });
 }
 
 /** Whether a request comes from another machine, straight or by way of a proxy. A shell there does not reach this store. */

@@ -7,8 +7,8 @@ import { gatherEvents } from "./gather-events.ts";
 testLedger(async () => ({ ledger: gatherEvents(memoryLedger()) }), { describe, it }, { numRuns: 5 });
 
 describe("gathered events", () => {
-  const event = (kind: SpillwayEvent["kind"], call: string): SpillwayEvent => {
-    return { kind, atMs: 1, session: null, tool: null, call, artifact: null, receipt: null, more: null };
+  const event = (kind: SpillwayEvent["kind"], call: string, artifact: string | null = null): SpillwayEvent => {
+    return { kind, atMs: 1, session: null, tool: null, call, artifact, receipt: null, more: null };
   };
   function open() {
     const written: string[] = [];
@@ -24,9 +24,17 @@ describe("gathered events", () => {
     const { written, ledger } = open();
     const answered = ["a", "b"].map((call) => ledger.record(event("request-answered", call)));
     expect(written).toEqual([]);
-    await ledger.record(event("output-passed", "c"));
-    expect(written).toEqual(["a", "b", "c"]);
-    await Promise.all(answered);
+    const passed = ledger.record(event("output-passed", "c"));
+    expect(written).toEqual([]);
+    await ledger.record(event("output-clamped", "d"));
+    expect(written).toEqual(["a", "b", "c", "d"]);
+    await Promise.all([...answered, passed]);
+  });
+
+  it("are not those of saved outputs, which are written at once", () => {
+    const { written, ledger } = open();
+    void ledger.record(event("output-passed", "a", "k3v7q2xyzabc"));
+    expect(written).toEqual(["a"]);
   });
 
   it("are written in a while by themselves, and when the ledger is read or closed", async () => {

@@ -6,8 +6,9 @@ import { SERVE_NUMBERS } from "../../stages/policy/serve-numbers.ts";
 const MOST_GATHERED = 256;
 
 /**
- * A ledger that writes events which nobody waits for together: each answered request has one, and a commit for each would
- * cost more than the rest of the gateway. What somebody waits for is written at once, with all that were gathered.
+ * A ledger that writes events which nobody waits for together: each answered request has one, most have one of a new result
+ * that was shown whole, and a commit for each would cost more than the rest of the gateway. An event that tells where saved
+ * bytes are, and every other one, is written at once, with all that were gathered.
  */
 export function gatherEvents(ledger: Ledger): Ledger {
   let gathered: { event: SpillwayEvent; resolve: (recorded: Promise<void>) => void }[] = [];
@@ -30,7 +31,7 @@ export function gatherEvents(ledger: Ledger): Ledger {
   return {
     ...ledger,
     record(event) {
-      if (event.kind !== "request-answered") {
+      if (!mayWait(event)) {
         void flush();
         return ledger.record(event);
       }
@@ -48,4 +49,8 @@ export function gatherEvents(ledger: Ledger): Ledger {
       await ledger.close();
     },
   };
+}
+
+function mayWait({ kind, artifact }: SpillwayEvent): boolean {
+  return kind === "request-answered" || (kind === "output-passed" && artifact === null);
 }
