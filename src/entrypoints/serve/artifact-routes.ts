@@ -251,10 +251,14 @@ async function sendContent(
   });
 }
 
-/** One range. A list of ranges is answered with everything, as HTTP allows. Throws if the range is past the end. */
+/**
+ * One range. A list of ranges, or one that ends before it begins, is answered with everything, as HTTP says. Throws if the range
+ * is past the end.
+ */
 function rangeOf(header: string | undefined, { bytes }: Artifact): { from: number; to: number } | null {
   const [, first = "", last = ""] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header ?? "") ?? [];
   if (first === "" && last === "") return null;
+  if (first !== "" && last !== "" && Number(last) < Number(first)) return null;
   const from = first === "" ? Math.max(0, bytes - Number(last)) : Number(first);
   const to = first === "" || last === "" ? bytes : Math.min(Number(last) + 1, bytes);
   if (from < to) return { from, to };

@@ -620,6 +620,18 @@ describe("faults", () => {
     expect([response.status, await response.json()]).toEqual([504, SHAPES.anthropic]);
   });
 
+  it("a stream that falls silent for too long breaks off", async () => {
+    const spied = vi.spyOn(SERVE_NUMBERS.gatewaySilentMs, "default", "get").mockReturnValue(300 as never);
+    const to = await upstream((_request, response) => {
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      response.write('event: content_block_delta\ndata: {"type":"content_block_delta"}\n\n');
+    });
+    const { url } = await gateway(to);
+    spied.mockRestore();
+    const response = await post(`${url}/v1/messages`, hello);
+    await expect(response.text()).rejects.toThrow();
+  });
+
   it("without store and ledger requests pass all the same, within their limits", async () => {
     const bodies: string[] = [];
     const to = await upstream(async (request, response) => {
