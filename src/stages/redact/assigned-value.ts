@@ -29,7 +29,12 @@ const KEY_SORTS = [
 ].map((word) => bytesOf(word).reverse());
 
 const LOGIN = bytesOf("login").reverse();
+const VALUE = bytesOf("value");
 const SPACE: ByteSet = union(BLANK, byteSet("\r\n"));
+/** Between a name and the word "value": the name's field ends, and on the next line or on this one another begins. */
+const BEFORE_VALUE: ByteSet = union(SPACE, byteSet(",\"'\\"));
+const AROUND: ByteSet = byteSet("\"'\\");
+const MAX_INDENT = 64;
 const CODE_PARAMETER: ByteSet = byteSet("0-9;:?");
 const MAX_CODE_BYTES = 24;
 const ESCAPE = 27;
@@ -78,6 +83,9 @@ function findValue(window: Window, nameAt: number, nameEnd: number): Look {
     quote === undefined
       ? plainValue(window, nameAt, separated)
       : quotedValue(window, nameAt, at + 1, quote, at - separated);
+  // Text after a tag with an attribute is a value if it is all that the element holds: a label is not.
+  const isInElement = window.bytes[separated - 1] === 62 && QUOTES[window.bytes[separated - 2] as number] === 1;
+  if (isInElement && peek(window, found.to) !== 60) return "none";
   // "p" or "P" begins the names of passwords, and of private keys, which are long anyway.
   const first = window.bytes[nameAt] as number;
   const password = (first | 32) === 112 && ((window.bytes[nameAt + 1] as number) | 32) !== 114;
@@ -105,8 +113,8 @@ function skipSeparator(window: Window, nameAt: number, nameEnd: number): number 
   if (escaped && !closed) return -1;
   if (closed) at++;
   if (closed && peek(window, at) === 93) at++;
-  if (!closed && peek(window, at) === 62) return at + 1;
-  const blanksEnd = skipCodes(window, at);
+  if (!escaped && peek(window, at) === 62) return at + 1;
+  const blanksEnd = skipCodes(window, skipToValue(window, at));
   const separatorEnd = skip(window, SEPARATOR, blanksEnd, 3);
   if (separatorEnd === blanksEnd) {
     const mayFollow = !closed && blanksEnd > at && (isFlag(window, nameAt) || followsLogin(window, nameAt));
@@ -114,6 +122,13 @@ function skipSeparator(window: Window, nameAt: number, nameEnd: number): number 
   }
   const arrowEnd = peek(window, separatorEnd) === 62 ? separatorEnd + 1 : separatorEnd;
   return skipCodes(window, arrowEnd);
+}
+
+/** `"name": "DB_PASSWORD", "value": "x"`, the same as YAML or as attributes of XML: behind the word that says the value follows. */
+function skipToValue(window: Window, nameEnd: number): number {
+  const from = skip(window, BEFORE_VALUE, nameEnd, MAX_INDENT);
+  if (from === nameEnd || !VALUE.every((byte, index) => lower(peek(window, from + index)) === byte)) return nameEnd;
+  return skip(window, AROUND, from + VALUE.length, 3);
 }
 
 /** Blanks, and the colours that programs set between a name and its value. */

@@ -3,7 +3,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { redactAll, redactChunks } from "../../../test/redact-chunks.ts";
-import { secretSamples } from "../../../test/secret-samples.ts";
+import { secretSamples, serviceSamples } from "../../../test/secret-samples.ts";
 import { seededRandom } from "../../../test/token-samples.ts";
 import { compileRules } from "./compile-rules.ts";
 import { defaultRules } from "./default-rules.ts";
@@ -46,6 +46,14 @@ describe.each(
     const text = `x ${spelled(nearMiss)} y`;
     expect(redactAll([rule], encode(text))).toEqual({ text, count: 0, bytes: 0 });
   });
+});
+
+it.each(serviceSamples)("of a service: %s is replaced, %s is not", (sample, nearMiss) => {
+  const { text } = redactAll(defaultRules, encode(`x ${spelled(sample)} y`));
+  expect(text).toContain("[redacted:");
+  for (const [part] of sample.matchAll(STANDS_FOR)) expect(text).not.toContain(spelled(part));
+  const left = `x ${spelled(nearMiss)} y`;
+  expect(redactAll(defaultRules, encode(left)).text).toBe(left);
 });
 
 it("of two secrets side by side with nothing between them, none is left", () => {

@@ -136,7 +136,7 @@ const ROWS: readonly Row[] = [
   ["matrix-token", String.raw`\bsyt_[A-Za-z0-9_=-]{28,}`, random],
   ["zapier-webhook", String.raw`hooks\.zapier\.com/hooks/catch/([A-Za-z0-9/]{10,})`],
   // Payments.
-  ["stripe-key", String.raw`[sr]k_(?:live|test|prod|org)_[A-Za-z0-9_]{16,}|\bwhsec_[A-Za-z0-9+/=]{24,}`, hasNumber],
+  ["stripe-key", String.raw`[sr]k_(?:live|test|prod|org)_[A-Za-z0-9_]{16,}|\bwhsec_[A-Za-z0-9+/=]{24,}`, random],
   ["stripe-key", String.raw`\b(?:pi|seti|src|cs_live|cs_test)_[A-Za-z0-9]{14,}_secret_[A-Za-z0-9]{20,}`],
   ["square-token", String.raw`sq0(?:atp|csp|idp)-${TOKEN}{22,}|\bEAAA${TOKEN}{56,60}\b`, hasNumber],
   [
@@ -211,7 +211,7 @@ const ROWS: readonly Row[] = [
   ["dynatrace-token", String.raw`\bdt0[a-z][0-9]{2}\.[A-Z0-9]{8,}\.[A-Z0-9]{40,}`],
   ["axiom-token", String.raw`\bxa[ap]t-${UUID}`],
   ["launchdarkly-key", String.raw`\b(?:sdk|api|mob)-${HEX}{8}-${HEX}{4}-4${HEX}{3}-${HEX}{4}-${HEX}{12}\b`],
-  ["posthog-key", String.raw`\bph[xsr]_[A-Za-z0-9]{40,}`, hasNumber],
+  ["posthog-key", String.raw`\bph[xsr]_[A-Za-z0-9_]{40,}`, hasNumber],
   // Data.
   ["planetscale-token", "pscale_(?:tkn|pw|oauth)_[A-Za-z0-9_=.-]{30,}", hasNumber],
   ["neon-key", String.raw`\bnapi_[a-z0-9]{40,}|\bnpg_[A-Za-z0-9]{12,}`, hasNumber],
@@ -269,7 +269,7 @@ const ROWS: readonly Row[] = [
   ["typeform-token", String.raw`\btfp_[A-Za-z0-9_.=-]{40,}`, hasNumber],
   ["contentful-token", `CFPAT-${TOKEN}{40,}`],
   ["intercom-token", String.raw`\bdG9rO[A-Za-z0-9+/=]{40,}`],
-  ["sanity-token", String.raw`\bsk[A-Za-z0-9]{100,}`, mixed],
+  ["sanity-token", String.raw`\bsk[A-Za-z0-9]{79}\b|\bsk[A-Za-z0-9]{150,}`, mixed],
   ["adobe-secret", String.raw`\b[ps]8e-[A-Za-z0-9_-]{32,}`, hasNumber],
   ["shippo-token", "shippo_(?:live|test)_[A-Fa-f0-9]{36,}"],
   ["easypost-key", String.raw`\bEZ[AT]K[A-Za-z0-9]{50,}`, hasNumber],
@@ -279,6 +279,51 @@ const ROWS: readonly Row[] = [
   ["maxmind-key", String.raw`_mmk\b`, { before: "[A-Za-z0-9]{6}_[A-Za-z0-9]{29}", hidesBefore: true }],
   ["codesandbox-token", String.raw`\bcsb_v1_${TOKEN}{30,}`, hasNumber],
   ["stytch-secret", String.raw`\bsecret-(?:live|test)-[A-Za-z0-9_=-]{30,}`, hasNumber],
+  // Services of which nothing but a prefix and a shape needs to be known.
+  [
+    "service-token",
+    String.raw`\b(?:aio|alcht|bxt|ctp|flp|jca|li[op]|ptk|sgp|tss|ucat|xau)_[A-Za-z0-9]{20,}`,
+    { accept: isScattered },
+  ],
+  [
+    "service-token",
+    String.raw`\b(?:lsxs_pt|nyk_v0|polar_[a-z]at|pylf_v1_[a-z]{2}|ramp_sec|samsara_api|sindri|unkey|vtwn)_[A-Za-z0-9]{20,}|\bsm_[aps]at_[A-Za-z0-9]{16}`,
+    hasNumber,
+  ],
+  [
+    "service-token",
+    String.raw`\b(?:dtn|rca|rootly|slk)_${HEX}{64}\b|\bs-s4t2(?:ud|af)-${HEX}{64}\b|\bpubkey-${HEX}{32}\b|\b(?:live|test)_pub_${HEX}{31}|\bcfsk_ma_(?:prod|test)_${HEX}{32}_${HEX}{8}|\bbb_(?:pr|ma)_${HEX}{32}|\bzpka_[a-z0-9]{32}_${HEX}{8}`,
+  ],
+  [
+    "service-token",
+    String.raw`\b(?:ovsx(?:at|p)|waka|persona_(?:production|sandbox)|pd[eu]s\+_[A-Z0-9]{7})_${UUID}|\brh-api-${UUID}`,
+  ],
+  ["service-token", "CONTRIBSYS__COM=([0-9a-f]{8}:[0-9a-f]{8})"],
+  ["service-token", String.raw`:fx\b`, { before: UUID, hidesBefore: true }],
+  [
+    "service-token",
+    String.raw`\b(?:m0|BBFF|BBUS|NF|wrk(?:aus|eu|jp|sg|trial|us)|secret)-[A-Za-z0-9]{30,}|\b(?:AKLT|cnvca)[A-Za-z0-9]{38,}|\bapp-[A-Za-z0-9]{24}\b|\b[ps]at_[A-Za-z0-9]{64}\b|bce-v3/ALTAK-[A-Za-z0-9]{21}/${HEX}{40}|\b(?:klarna_(?:live|test)_api|aact_(?:prod|hmlg)|lm[ab]|mb)_[A-Za-z0-9+/=:$-]{40,}`,
+    mixed,
+  ],
+  [
+    "service-token",
+    String.raw`\b(?:live|sandbox)_[A-Za-z0-9_=-]{40,}|\bbb_(?:live|test)_${TOKEN}{24,}|\bdvc_(?:client|mobile|server)_${TOKEN}{30,}|Mid-server-${TOKEN}{20,}|\bshltm_${TOKEN}{40,}|\bEXO${HEX}{24}\b`,
+    { accept: isScattered },
+  ],
+  [
+    "service-token",
+    String.raw`\bapi_(?:live|sandbox)(?:_(?:ca|us))?\.${TOKEN}{11}\.${TOKEN}{32}|\bv[1-4]\.(?:local|public)\.(${TOKEN}{40,})|\b1000\.${HEX}{32}\.${HEX}{32}\b|\bVF\.(?:(?:DM|WS)\.)?${HEX}{24}\.[A-Za-z0-9]{16}\b|\b(?:sc|ext|scauth|authress)_[a-z0-9]{5,30}\.[a-z0-9]{4,6}\.acc[_-][a-z0-9-]{10,32}\.[A-Za-z0-9+/_=-]{30,}`,
+    random,
+  ],
+  [
+    "service-token",
+    String.raw`SWMTKN-1-[a-z0-9]{40,}-[a-z0-9]{20,}|SWMKEY-1-[A-Za-z0-9+/]{40,}|\bpina_[A-Z0-9]{60,}|\bakab-[a-z0-9]{16}-[a-z0-9]{16}\b|configcat-sdk-1/${TOKEN}{22}/${TOKEN}{22}|\b[12]/[0-9]{16}(?:/[0-9]{16})?:${HEX}{32}\b`,
+  ],
+  ["service-token", "msh[a-z0-9]{15}p1[a-z0-9]{6}jsn[a-z0-9]{12}", { before: "[a-z0-9]{10}", hidesBefore: true }],
+  [
+    "service-webhook",
+    String.raw`open\.(?:feishu\.cn|larksuite\.com)/open-apis/bot/v2/hook/(${UUID})|hook\.[a-z0-9]{2,4}\.make\.com/([a-z0-9]{30,})`,
+  ],
   // Any service: a word that says key or token, then random characters.
   [
     "prefixed-token",
@@ -286,13 +331,13 @@ const ROWS: readonly Row[] = [
     { accept: isScattered },
   ],
   // By what stands around them.
-  ["jwt", String.raw`\beyJ${TOKEN}{10,}\.${TOKEN}{10,}\.[A-Za-z0-9_.-]{10,}`],
+  ["jwt", String.raw`\beyJ${TOKEN}{10,}\.${TOKEN}{10,}\.[A-Za-z0-9_.-]{10,}|\bZXlK[A-Za-z0-9+/=]{60,}`],
   [
     "authorization",
     String.raw`authorization${IS}[a-z]{3,12}[ \t]{1,4}([^\s"'\\,;<>]{8,})`,
     { ignoreCase: true, accept: notPlaceholder },
   ],
-  ["authorization", String.raw`\bBearer[ \t]{1,4}([A-Za-z0-9._~+/=-]{20,})`, hasNumber],
+  ["authorization", String.raw`\b(?:Bearer|SSWS)[ \t]{1,4}([A-Za-z0-9._~+/=-]{20,})`, hasNumber],
   [
     "cookie",
     String.raw`\b(?:set-)?cookie${IS}([^\s:="'\\<>][^"'\\<>]{15,})`,

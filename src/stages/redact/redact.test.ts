@@ -38,6 +38,17 @@ describe("redaction", () => {
     ["secret_key_base: a1b2c3d4e5f6a7b8c9d0", "secret_key_base: [redacted:assigned-secret]"],
     ["machine h login me password hunter22x", "machine h login me password [redacted:assigned-secret]"],
     ["  login me\n  password hunter22x\n", "  login me\n  password [redacted:assigned-secret]\n"],
+    ['{"name": "DB_PASSWORD", "value": "hunter22x"}', '{"name": "DB_PASSWORD", "value": "[redacted:assigned-secret]"}'],
+    [
+      '{\\"name\\":\\"DB_PASSWORD\\",\\"value\\":\\"hunter22x\\"}',
+      '{\\"name\\":\\"DB_PASSWORD\\",\\"value\\":\\"[redacted:assigned-secret]\\"}',
+    ],
+    ["- name: DB_PASSWORD\n  value: hunter22x\n", "- name: DB_PASSWORD\n  value: [redacted:assigned-secret]\n"],
+    ['<add key="password" value="hunter22x"/>', '<add key="password" value="[redacted:assigned-secret]"/>'],
+    [
+      '<property name="db.password">hunter22x</property>',
+      '<property name="db.password">[redacted:assigned-secret]</property>',
+    ],
     [`https://${"a1B2".repeat(6)}@github.com/x`, "https://[redacted:url-password]@github.com/x"],
     [`https://${"a1B2".repeat(6)}:x-oauth-basic@github.com/x`, "https://[redacted:url-password]@github.com/x"],
     ["curl -s -u admin:hunter2 http://h", "curl -s -u admin:[redacted:command-password] http://h"],
@@ -79,6 +90,8 @@ describe("redaction", () => {
     "ssh://git@github.com/x https://name.of.a.person.2024@mail.example/x git+https://deploy-user@host/x",
     "hvs.example ya29.hello the time 12:AA and 123456:AAAA",
     "Private-Lines: 3 are missing",
+    '{"name":"password","values":["hunter22x"],"value":null} <input name="token" value="">',
+    "- name: DB_PASSWORD\n  valueFrom: secretKeyRef/a1b2c3\n- name: TOKEN\n- value: 12345678",
   ])("leaves alone: %s", (text) => {
     expect(redact(text)).toBe(text);
   });
