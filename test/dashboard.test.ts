@@ -51,11 +51,13 @@ describe.skipIf(browserPath === null)("the dashboard", () => {
   let browser: Browser;
   let closeAll: () => Promise<void>;
   let admitOne: (session: string, output: string) => Promise<unknown>;
+  let ledger: Awaited<ReturnType<typeof openLocal>>["ledger"];
   const ids: Record<string, string> = {};
 
   beforeAll(async () => {
     dir = await mkdtemp(join(tmpdir(), "spillway-dashboard-"));
     const place = await openLocal(dir);
+    ledger = place.ledger;
     const provider = await startFakeProvider({
       speaks: "anthropic",
       window: 20_000,
@@ -99,6 +101,7 @@ describe.skipIf(browserPath === null)("the dashboard", () => {
       );
       await admit(name, "bash", faults.join("\n"), 1);
     }
+    await admit("blank", " ", numbered(3).join("\n"));
     for (let at = 0; at < 30; at++) await admit(`often ${at}`, "grep", numbered(700 + at).join("\n"));
     await spillway.recall(ids["bad"] ?? "", { lines: [5, 9] });
     // Neither counts as what it looks like: a person's own search, and a tool that ran again because of a cut.
@@ -258,8 +261,20 @@ describe.skipIf(browserPath === null)("the dashboard", () => {
       await give("some-other-token-of-theirs");
       await page.waitForSelector(".fault:not(form)");
       await give(token);
-      await page.waitForSelector(".empty");
+      await page.getByText("Nothing is recorded yet").waitFor();
       expect(await page.locator(".fault").count()).toBe(0);
+      // What is shown whole is not saved, and has no session here: the pages that are empty say where it is.
+      await spillway.admit({ tool: "cat", output: "one line" });
+      for (const [hash, title] of [
+        ["#/outputs", "No output is saved here"],
+        ["#/sessions", "No session is recorded"],
+      ] as const) {
+        await page.evaluate((to) => {
+          location.hash = to;
+        }, hash);
+        await page.getByText(title).waitFor();
+        expect(await page.locator(".empty p").textContent()).toMatch(/^1 output came in/);
+      }
       await page.close();
     } finally {
       await guarded.stop({ now: true });
@@ -295,7 +310,11 @@ describe.skipIf(browserPath === null)("the dashboard", () => {
     ]);
     const saved = (sums?.["tokens"] ?? 0) - (sums?.["shownTokens"] ?? 0) - (recalls?.["tokens"] ?? 0);
     expect(await figure(page, "Net saved")).toEqual([saved]);
+    expect((await words(page, "Net saved"))[1]).toBe(`${percent(saved / (sums?.["tokens"] ?? 0))} of what was printed`);
     expect(await figure(page, "Read back")).toEqual([recalls?.["count"], recalls?.["tokens"]]);
+    expect((await words(page, "Read back"))[1]).toContain(
+      `; ${percent((recalls?.["count"] ?? 0) / (sums?.["cut"] ?? 0))} of cut outputs`,
+    );
     expect(await figure(page, "Requests answered")).toEqual([requests?.["count"], requests?.["tokens"]]);
     const { tokens: input = 0, cached = 0, written = 0 } = requests ?? {};
     expect(Math.min(cached, written)).toBeGreaterThan(0);
@@ -305,18 +324,64 @@ describe.skipIf(browserPath === null)("the dashboard", () => {
     expect((await words(page, "From the cache"))[0]).toBe(percent(cached / input));
     expect(await figure(page, "From the cache")).toEqual([cached]);
     expect((await words(page, "Net saved is worth"))[0]).toBe(dollars((saved * 3) / 1e6));
+    await page.getByLabel("Prices of").selectOption("openai");
+    const elsewhere = ((input - cached) * 1.25 + cached * 0.125) / 1e6;
+    expect((await words(page, "Input cost"))[0]).toBe(dollars(elsewhere));
+    expect((await words(page, "Net saved is worth"))[0]).toBe(dollars((saved * 1.25) / 1e6));
     const refusals = sql<{ count: number }>("select count(*) count from events where kind = 'overflow-detected'")[0]
       ?.count;
     expect(refusals).toBeGreaterThan(0);
     expect(Number(await page.locator("#overflows + p data").first().getAttribute("value"))).toBe(refusals);
     const [recovered] = sql<{ count: number }>("select count(*) count from events where kind = 'overflow-recovered'");
     expect(Number(await page.locator("#overflows + p data").nth(1).getAttribute("value"))).toBe(recovered?.count);
+    const last = sql<{ had: number; has: number }>(
+      `select json_extract(more, '$.fromBytes') had, json_extract(more, '$.bytes') has from events
+        where kind in ('overflow-recovered', 'overflow-failed') order by id desc limit 5`,
+    );
+    const kib = (bytes: number) => `${(bytes / 1024).toPrecision(3)} KiB`;
+    expect((await page.locator("#overflows ~ ul li").allTextContents()).map((each) => each.split(": ")[1])).toEqual(
+      last.map(({ had, has }) => `${kib(had)} to ${kib(has)}`),
+    );
     // The chart's table, hour by hour. Hours without events have a row too.
     const hours = sql<{ shown: number; read: number; printed: number }>(
       `with o as (select at_ms / 3600000 hour, sum(json_extract(receipt, '$.shown.tokens')) shown, sum(iif(${isRerun}, 0, ${printed})) printed ${outputs} group by 1),
         r as (select at_ms / 3600000 hour, sum(json_extract(more, '$.tokens')) read ${read} and json_extract(more, '$.reads') = 'model' group by 1)
         select shown, coalesce(read, 0) read, printed from o left join r using (hour) order by hour`,
     );
+    // The chart has the same as layers: as many pixels of a colour as its tokens, in the bar of the last hour.
+    const drawn = await page.locator(".chart canvas").evaluate((element) => {
+      const canvas = element as HTMLCanvasElement;
+      const pen = canvas.getContext("2d");
+      const probe = element.appendChild(document.createElement("span"));
+      const colors = ["--accent", "--found", "--saved"].map((name) => {
+        probe.style.color = `var(${name})`;
+        return getComputedStyle(probe).color.match(/\d+/g)?.slice(0, 3).map(Number) ?? [];
+      });
+      // A column of pixels in the middle of each bar that there is: the tallest stack of the last layer says where.
+      const { width, height } = canvas;
+      const { data } = pen?.getImageData(0, 0, width, height) ?? { data: [] };
+      const columns = Array.from({ length: width }, (_none, x) =>
+        colors.map((color) => {
+          let count = 0;
+          for (let y = 0; y < height; y++) {
+            const at = (y * width + x) * 4;
+            if (color.every((part, channel) => Math.abs((data[at + channel] ?? 0) - part) < 3)) count++;
+          }
+          return count;
+        }),
+      );
+      const tallOf = (column: number[]) => column.reduce((sum, each) => sum + each, 0);
+      return columns.toSorted((one, other) => tallOf(other) - tallOf(one))[10] ?? [];
+    });
+    const tallest = hours.toSorted((one, other) => other.printed - one.printed)[0];
+    const pixels = drawn.reduce((sum, each) => sum + each, 0);
+    expect(pixels).toBeGreaterThan(100);
+    const { shown: hourShown = 0, read: hourRead = 0, printed: hourPrinted = 1 } = tallest ?? {};
+    for (const [layer, tokens] of [hourShown, hourRead, hourPrinted - hourShown - hourRead].entries()) {
+      expect(Math.abs((drawn[layer] ?? 0) - (tokens / hourPrinted) * pixels), `layer ${layer}: ${drawn}`).toBeLessThan(
+        5,
+      );
+    }
     await page.getByRole("button", { name: "As a table" }).click();
     const english = new Intl.NumberFormat("en");
     expect((await cells(page, "The figures of the chart")).map((row) => row.slice(1))).toEqual(
@@ -338,7 +403,11 @@ describe.skipIf(browserPath === null)("the dashboard", () => {
     expect(tools.filter(({ cut, read }) => cut > 0 && read > 0)).not.toEqual([]);
     const byTool = (rows: unknown[][]) => new Set(rows.map((row) => JSON.stringify(row)));
     expect(
-      byTool((await cells(page, "Sums by tool")).map((row) => row.map((cell) => cell?.replace(" !", "")))),
+      byTool(
+        (await cells(page, "Sums by tool")).map((row) =>
+          row.map((cell) => (cell === '" "' ? " " : cell?.replace(" !", ""))),
+        ),
+      ),
     ).toEqual(
       byTool(
         tools.map(({ tool, saved, count, cut, read, printed, shown }) => [
@@ -352,11 +421,16 @@ describe.skipIf(browserPath === null)("the dashboard", () => {
         ]),
       ),
     );
+    await page.getByRole("link", { name: "grep", exact: true }).click();
+    await page.waitForSelector(".sizes tr");
+    expect(await page.locator("h1").textContent()).toBe("grep");
     await page.evaluate(() => {
       location.hash = "#/tools";
     });
     await page.waitForSelector("[aria-label=Tools] tbody tr");
-    expect(byTool((await cells(page, "Tools")).map(([tool, _suggestion, ...row]) => [tool, ...row]))).toEqual(
+    expect(
+      byTool((await cells(page, "Tools")).map(([tool, _suggestion, ...row]) => [tool === '" "' ? " " : tool, ...row])),
+    ).toEqual(
       byTool(
         tools.map(({ tool, count, mean, cut, read }) => [tool, `${count}`, `${mean}`, percent(cut), percent(read)]),
       ),
@@ -485,28 +559,198 @@ describe.skipIf(browserPath === null)("the dashboard", () => {
     await page.close();
   });
 
+  it("counts the hours that one asked for, draws how each figure went, and says where the rest is", async () => {
+    const [span] = sql<{ first: number; last: number; calls: number }>(
+      `select min(at_ms) / 3600000 first, max(at_ms) / 3600000 last, count(*) calls from events
+        where kind in ('output-clamped', 'output-passed') and json_extract(more, '$.isRecut') is null`,
+    );
+    const { first = 0, last = 0, calls } = span ?? {};
+    const at = async (hour: number) => {
+      const page = await browser.newPage();
+      page.setDefaultTimeout(120_000);
+      await page.addInitScript(
+        (nowMs) => {
+          Date.now = () => nowMs;
+        },
+        hour * 3_600_000 + 60_000,
+      );
+      await page.goto(server.url);
+      return page;
+    };
+    const full = await at(first + 24);
+    expect((await figure(full, "Tools printed"))[2]).toBe(calls);
+    await full.waitForSelector(".sparkline polyline");
+    // The first of 25 hours has something, so that no line begins at the bottom, and the last has nothing.
+    const lines = await full
+      .locator(".sparkline polyline")
+      .evaluateAll((all) =>
+        all.map((line) => (line.getAttribute("points") ?? "").split(" ").map((point) => point.split(",").map(Number))),
+      );
+    const ofHours = sql<Record<string, number>>(
+      `select at_ms / 3600000 hour, sum(iif(receipt is null or json_extract(more, '$.isRecut') is not null or ${isRerun}, 0, ${printed})) printed,
+        sum(iif(receipt is null or json_extract(more, '$.isRecut') is not null, 0, json_extract(receipt, '$.shown.tokens'))) shown,
+        sum(iif(json_extract(more, '$.reads') = 'model', json_extract(more, '$.tokens'), 0)) tokens,
+        sum(coalesce(json_extract(more, '$.reads') = 'model', 0)) reads from events group by 1`,
+    );
+    const series = [
+      ({ printed }: Record<string, number>) => printed ?? 0,
+      ({ shown }: Record<string, number>) => shown ?? 0,
+      ({ printed = 0, shown = 0, tokens = 0 }: Record<string, number>) => printed - shown - tokens,
+      ({ reads }: Record<string, number>) => reads ?? 0,
+    ];
+    expect(lines.map((line) => line.length)).toEqual([25, 25, 25, 25]);
+    for (const [which, valueOf] of series.entries()) {
+      const most = Math.max(...ofHours.map(valueOf));
+      for (const [place, [x, y]] of (lines[which] ?? []).entries()) {
+        const found = ofHours.find(({ hour }) => hour === first + place);
+        expect(x).toBeCloseTo((place / 24) * 100, 3);
+        expect(y).toBeCloseTo(22 - 20 * ((found === undefined ? 0 : Math.max(0, valueOf(found))) / most), 3);
+      }
+    }
+    const none = await at(last + 25);
+    await none.getByText("Nothing was recorded in the last 24 hours").waitFor();
+    await none.getByRole("link", { name: "All that is recorded" }).click();
+    expect((await figure(none, "Tools printed"))[2]).toBe(calls);
+    await Promise.all([full.close(), none.close()]);
+  });
+
+  it("writes times in the zone of who reads them", async () => {
+    const timeZone = "Asia/Kolkata";
+    const page = await browser.newPage({ timezoneId: timeZone, locale: "en-US" });
+    page.setDefaultTimeout(120_000);
+    await page.goto(`${server.url}/#/sessions`);
+    const plain = (text: string | null | undefined) => text?.replaceAll(/\s/g, " ");
+    const [seen] = sql<{ lastMs: number }>("select max(at_ms) lastMs from events where session = 'refused twice'");
+    const row = page.locator("tbody tr", { hasText: "refused twice" });
+    const local = (ms: number, timeStyle: "long" | "short") =>
+      plain(new Date(ms).toLocaleString("en-US", { dateStyle: "medium", timeStyle, timeZone }));
+    expect(plain(await row.locator("time").getAttribute("title"))).toBe(local(seen?.lastMs ?? 0, "long"));
+    await page.goto(`${server.url}/#/overview?range=all`);
+    await page.getByRole("button", { name: "As a table" }).click();
+    const [from] = sql<{ hour: number }>("select min(at_ms) / 3600000 hour from events where receipt is not null");
+    expect(plain((await cells(page, "The figures of the chart"))[0]?.[0])).toBe(
+      local((from?.hour ?? 0) * 3_600_000, "short"),
+    );
+    await page.close();
+  });
+
+  it("tells the life of each result: when it came, when it was made shorter, and what was left", async () => {
+    const { page } = await open("#/sessions/agent");
+    await page.waitForSelector(".lane");
+    const requests =
+      "(select count(*) from events r where r.kind = 'request-answered' and r.session = 'agent' and r.id < events.id)";
+    const came = sql<Record<"call" | "tokens" | "omitted" | "request", number>>(
+      `select call, json_extract(receipt, '$.shown.tokens') tokens, json_extract(receipt, '$.omitted.bytes') omitted, ${requests} request
+        from events where session = 'agent' and receipt is not null order by id`,
+    );
+    const changes = sql<Record<"call" | "had" | "has" | "request", number> & { form: string }>(
+      `select change.value ->> 'call' call, change.value ->> 'fromChars' had, change.value ->> 'toChars' has, ${requests} request,
+        iif(kind = 'request-pruned', change.value ->> 'to', iif(change.value ->> 'toChars' < 400, 'cleared', 'trimmed')) form
+        from events, json_each(more, '$.changes') change where session = 'agent' and kind in ('request-pruned', 'overflow-reduced')
+          and coalesce(change.value ->> 'of', '') <> 'call' and (kind = 'overflow-reduced' or change.value ->> 'to' in ('trimmed', 'cleared'))
+        order by events.id`,
+    );
+    const [{ count = 1 } = {}] = sql<{ count: number }>(
+      "select count(*) count from events where kind = 'request-answered' and session = 'agent'",
+    );
+    expect(await page.locator("h1 + p").textContent()).toContain(`${count} requests`);
+    const english = new Intl.NumberFormat("en");
+    const expected = came.map(({ call, tokens, omitted, request }) => {
+      const steps = [{ request, tokens, form: omitted > 0 ? "cut as it came" : "whole" }];
+      for (const change of changes.filter((each) => each.call === call)) {
+        const had = steps.at(-1)?.tokens ?? 0;
+        steps.push({ ...change, tokens: Math.round((had * change.has) / change.had) });
+      }
+      return steps;
+    });
+    expect(Math.max(...expected.map(({ length }) => length))).toBeGreaterThan(1);
+    const lives = await page.locator(".lane .unheard").allTextContents();
+    expect(lives).toEqual(
+      expected.map((steps) =>
+        steps
+          .map((step) => `${step.form} from request ${step.request + 1} on, ${english.format(step.tokens)} tokens`)
+          .join("; "),
+      ),
+    );
+    const placed = await page
+      .locator(".lane-track")
+      .evaluateAll((all) =>
+        all.map((track) =>
+          [...track.querySelectorAll<HTMLElement>(".lane-part")].map(({ style }) =>
+            [style.left, style.width].map(parseFloat),
+          ),
+        ),
+      );
+    for (const [lane, steps] of expected.entries()) {
+      for (const [at, { request }] of steps.entries()) {
+        const end = steps[at + 1]?.request ?? count;
+        const [left, width] = placed[lane]?.[at] ?? [];
+        expect(left).toBeCloseTo((request / count) * 100, 1);
+        expect(width).toBeCloseTo((Math.max(0, end - request) / count) * 100, 1);
+      }
+    }
+    // Its output is one click away.
+    await page.locator(".lane").first().click();
+    await page.getByRole("link", { name: "See the output" }).click();
+    await page.waitForSelector(".text-row .text-line:not(:empty)");
+    const [own] = sql<{ artifact: string; id: number }>(
+      "select artifact, id from events where session = 'agent' and receipt is not null order by id limit 1",
+    );
+    expect(page.url()).toContain(`#/outputs/${own?.artifact}?session=agent&event=${own?.id}`);
+    // Other sessions saved the same text later: it is this one's page all the same.
+    const [saving] = sql<{ session: string }>(
+      "select session from events where artifact = ? and receipt is not null order by id desc limit 1",
+      own?.artifact ?? "",
+    );
+    expect(saving?.session).not.toBe("agent");
+    expect(await page.locator(".note").first().textContent()).toContain(`In its session it was ${lives[0]}`);
+    await page.getByRole("link", { name: "agent" }).click();
+    await page.waitForSelector(".lane");
+    expect(page.url()).toContain("#/sessions/agent");
+    await page.close();
+  });
+
+  it("reads all of a session of thousands of events, and says what it leaves out of the chart", async () => {
+    const session = "long run";
+    const about = { session, tool: null, call: null, artifact: null, receipt: null, kind: "request-answered" as const };
+    await Promise.all(
+      Array.from({ length: 2100 }, (_none, at) =>
+        ledger.record({ ...about, atMs: Date.now(), more: { wire: "anthropic", model: "m", inputTokens: 1000 + at } }),
+      ),
+    );
+    const { page } = await open("#/sessions/long%20run");
+    await page.waitForSelector(".fill");
+    const [sums] = sql<{ count: number; tokens: number }>(
+      "select count(*) count, sum(json_extract(more, '$.inputTokens')) tokens from events where session = 'long run'",
+    );
+    expect(sums?.count).toBe(2100);
+    expect(await figure(page, "Sent in all")).toEqual([sums?.tokens]);
+    expect(await page.locator("h1 + p").textContent()).toContain("2,100 requests");
+    expect(await page.locator(".fill title").first().textContent()).toMatch(/^Request 1701,/);
+    await page.getByText("The last 400 of 2,100 requests. The table has all.").waitFor();
+    await page.close();
+  });
+
   it("comes into the next hour while it is open", async () => {
     const { page } = await open("#/overview");
     await page.waitForSelector(".chart canvas");
     await page.getByText("● live").waitFor();
-    const lastHour = async () => {
-      const asTable = page.getByRole("button", { name: "As a table" });
-      await asTable.click();
-      const hour = await page
-        .locator("[aria-label='The figures of the chart'] tbody tr")
-        .last()
-        .locator("th")
-        .textContent();
-      await asTable.click();
-      return hour;
-    };
+    // The table is closed again when a new hour is asked for.
+    const lastHour = () =>
+      page.evaluate(() => {
+        const hours = document.querySelectorAll("[aria-label='The figures of the chart'] tbody th");
+        const asTable = [...document.querySelectorAll("button")].find((each) => each.textContent === "As a table");
+        if (hours.length === 0) asTable?.click();
+        return [...hours].at(-1)?.textContent ?? "";
+      });
+    await expect.poll(lastHour).not.toBe("");
     const before = await lastHour();
     await page.evaluate(() => {
       const { now } = Date;
       Date.now = () => now() + 3_600_000;
     });
     await admitOne("an hour later", "one line");
-    await expect.poll(lastHour).not.toBe(before);
+    await expect.poll(async () => ["", before].includes(await lastHour())).toBe(false);
     await page.close();
   });
 
@@ -573,7 +817,7 @@ describe.skipIf(browserPath === null)("the dashboard", () => {
     await page.waitForSelector("[aria-label='Saved outputs'] tbody tr");
     const links = await page
       .locator("[aria-label='Saved outputs'] td:first-child a")
-      .evaluateAll((all) => all.map((link) => link.getAttribute("href")?.split("/").at(-1)));
+      .evaluateAll((all) => all.map((link) => link.getAttribute("href")?.split(/[/?]/)[2]));
     const outputs = await cells(page, "Saved outputs");
     const sizes = new Map(
       sql<{ artifact: string; bytes: number; lines: number }>(
@@ -583,6 +827,13 @@ describe.skipIf(browserPath === null)("the dashboard", () => {
     const known = links.flatMap((id, at) => (sizes.has(id ?? "") ? { id: id ?? "", row: outputs[at] ?? [] } : []));
     expect(known.length).toBeGreaterThan(30);
     for (const { id, row } of known) expect(row.slice(2, 4)).toEqual(sizes.get(id));
+    const about = new Map(
+      sql<{ artifact: string; tool: string; session: string }>(
+        "select artifact, tool, session from events where receipt is not null",
+      ).map(({ artifact, tool, session }) => [artifact, [tool, session]]),
+    );
+    for (const { id, row } of known.filter(({ row }) => row[0] === "grep"))
+      expect([row[0], row[4]]).toEqual(about.get(id));
     await page.close();
   });
 
@@ -618,10 +869,19 @@ describe.skipIf(browserPath === null)("the dashboard", () => {
         [...bins].toSorted(([one], [other]) => one - other).map(([top, counts]) => [top, ...counts]),
       );
     }
-    // Every limit that is in force is in the lines to paste, not only those that are most usual.
-    const limits = Object.keys((await (await fetch(`${server.url}/api/policy/grep`)).json()).limits);
+    // Every limit that is in force is in the lines to paste, not only those that are most usual: nobody missed what was cut, so half of it.
+    const { limits } = (await (await fetch(`${server.url}/api/policy/grep`)).json()) as {
+      limits: Record<string, number>;
+    };
     const pasted = (await page.locator(".config").textContent()) ?? "";
-    expect(limits.filter((name) => !pasted.includes(`${name}:`))).toEqual([]);
+    expect(Object.entries(limits).filter(([name, limit]) => !pasted.includes(`${name}: ${limit / 2}`))).toEqual([]);
+    const english = new Intl.NumberFormat("en");
+    const now = (await words(page, "Limits now")).join(" ");
+    expect(Object.values(limits).filter((limit) => !now.includes(`${english.format(limit)} `))).toEqual([]);
+    const atLimit = page.locator("tr.at-limit");
+    const chars = Math.min(limits["maxBytes"] ?? Infinity, limits["maxChars"] ?? Infinity);
+    expect(await atLimit.locator("th").textContent()).toBe(`${2 ** Math.ceil(Math.log2(chars / 1024))}.0 KiB`);
+    expect(await atLimit.textContent()).toContain(`limit ${(chars / 1024).toPrecision(3)} KiB`);
     await page.evaluate(() => {
       location.hash = "#/overflows";
     });
@@ -635,13 +895,25 @@ describe.skipIf(browserPath === null)("the dashboard", () => {
     );
     expect(ends.length).toBeGreaterThan(2);
     expect(await page.locator(".incident").count()).toBe(ends.length);
+    // Each step that made a request smaller has a bar of what was left, the newest request first.
+    const rungs = sql<{ rest: number }>(
+      `select round(100.0 * json_extract(more, '$.leftTokens') / (json_extract(more, '$.leftTokens') + json_extract(more, '$.freedTokens')), 2) rest
+        from events where kind = 'overflow-reduced'`,
+    );
+    const bars = await page
+      .locator(".rung-bar > span:first-child")
+      .evaluateAll((all) =>
+        all.map((bar) => Math.round(Number.parseFloat((bar as HTMLElement).style.width) * 100) / 100),
+      );
+    expect(bars.toSorted()).toEqual(rungs.map(({ rest }) => rest).toSorted());
     const first = events.find(({ event }) => event === "overflow-detected");
-    const english = new Intl.NumberFormat("en");
     const told = (estimate: number) =>
       english.format(Math.round((estimate * first.observedTokens) / first.estimatedTokens));
     const text = (await page.locator(".incident").last().textContent()) ?? "";
     expect(text).toContain(first.evidence);
     expect(text).toContain(`${english.format(first.observedTokens)} tokens, 20,000 allowed`);
+    expect(text).toContain(`Send 1 was refused: about ${english.format(first.observedTokens)} tokens`);
+    expect(text).toContain(`Our own estimate was ${english.format(first.estimatedTokens)} tokens`);
     const reduced = events.find(({ event }) => event === "overflow-reduced");
     expect(text).toContain(`${told(reduced.leftTokens + reduced.freedTokens)} → ${told(reduced.leftTokens)} tokens`);
     const recovered = events.find(({ event }) => event === "overflow-recovered");
@@ -692,12 +964,120 @@ describe.skipIf(browserPath === null)("the dashboard", () => {
         fromLine === toLine ? english.format(fromLine) : `${english.format(fromLine)}–${english.format(toLine)}`,
       ),
     );
+    const sizes = await page.locator(".pieces button.gap").allTextContents();
+    const mib = (bytes: number) =>
+      bytes < 1024
+        ? `${bytes} B`
+        : bytes < 2 ** 20
+          ? `${(bytes / 1024).toPrecision(3)} KiB`
+          : `${(bytes / 2 ** 20).toPrecision(3)} MiB`;
+    for (const [at, { bytes }] of receipt.cuts.entries())
+      expect(sizes[at]).toMatch(new RegExp(`not shown, ${mib(bytes)}$`));
     await page.getByLabel("Go to line").fill("1");
     await page.keyboard.press("Enter");
     await page.waitForSelector('[data-line="1"].lit');
+    // The whole in one strip: the first, the last and no other end of it was shown.
+    const colors = await page.locator(".minimap canvas").evaluate((element) => {
+      const canvas = element as HTMLCanvasElement;
+      const colorAt = (y: number) => canvas.getContext("2d")?.getImageData(2, y, 1, 1).data.slice(0, 3).join(" ");
+      return [0, canvas.height / 4, canvas.height - 1].map(colorAt);
+    });
+    expect(colors[2]).toBe(colors[0]);
+    expect(colors[1]).not.toBe(colors[0]);
+    const strip = await page.locator(".minimap").boundingBox();
+    await page.mouse.click((strip?.x ?? 0) + 4, (strip?.y ?? 0) + (strip?.height ?? 0) * 0.75);
+    await expect
+      .poll(async () => Number(await page.locator(".text-row").first().getAttribute("data-line")))
+      .toBeGreaterThan(740_000);
+    expect(Number(await page.locator(".text-row").first().getAttribute("data-line"))).toBeLessThan(760_000);
     await page.keyboard.press("m");
     await page.waitForSelector(".note");
     expect(await page.locator(".note").textContent()).toContain("Exactly what the model read");
+    await page.close();
+  });
+
+  it("lights the lines that the model saw, dims the others, and says so in its list of pieces and gaps", async () => {
+    const { page } = await open(`#/outputs/${ids["scattered"]}`);
+    await page.waitForSelector(".pieces li");
+    const cuts = sql<{ from: number; to: number; bytes: number }>(
+      `select cut.value ->> 'fromLine' "from", cut.value ->> 'toLine' "to", cut.value ->> 'bytes' bytes
+        from events, json_each(receipt, '$.cuts') cut where kind = 'output-clamped' and artifact = ?`,
+      ids["scattered"] ?? "",
+    );
+    expect(cuts.length).toBeGreaterThan(15);
+    const isCut = (line: number) => cuts.some(({ from, to }) => from <= line && line <= to);
+    const english = new Intl.NumberFormat("en");
+    const range = (from: number, to: number) =>
+      from === to ? english.format(from) : `${english.format(from)}–${english.format(to)}`;
+    const pieces = [{ from: 0, to: 0 }, ...cuts].flatMap(({ to }, at) => {
+      const next = cuts[at]?.from ?? 20_001;
+      return next > to + 1 ? range(to + 1, next - 1) : [];
+    });
+    expect(await page.locator(".pieces button.kept .piece-lines").allTextContents()).toEqual(pieces);
+    // One after the other, and back.
+    const starts = [1, ...cuts.flatMap(({ from, to }) => [from, to + 1])].filter((line) => line <= 20_000);
+    await page.getByLabel("Go to line").fill("1");
+    await page.keyboard.press("Enter");
+    for (const [key, at] of [
+      ["n", 1],
+      ["n", 2],
+      ["n", 3],
+      ["p", 2],
+      ["p", 1],
+    ] as const) {
+      await page.keyboard.press(key);
+      await page.waitForSelector(`.selected[data-line="${starts[at]}"]`);
+    }
+    // At the borders of some gaps.
+    for (const { from, to, bytes } of [3, 9, 15].flatMap((at) => cuts[at] ?? [])) {
+      await page.getByLabel("Go to line").fill(String(from));
+      await page.keyboard.press("Enter");
+      await page.waitForSelector(`.selected[data-line="${from}"]`);
+      const seen = await page
+        .locator(".text-row")
+        .evaluateAll((all) =>
+          all.map((row) => ({ line: Number((row as HTMLElement).dataset["line"]), classes: row.className })),
+        );
+      expect(seen.filter(({ line, classes }) => classes.includes("cut") !== isCut(line))).toEqual([]);
+      expect(seen.filter(({ line, classes }) => classes.includes("lit") === isCut(line))).toEqual([]);
+      expect(new Set(seen.map(({ line }) => isCut(line))).size).toBe(2);
+      const heading =
+        from === to ? `part of line ${english.format(from)}` : `lines ${english.format(from)} to ${english.format(to)}`;
+      const size = bytes < 1024 ? `${bytes} B` : `${(bytes / 1024).toPrecision(3)} KiB`;
+      expect((await page.locator(".text-heading").allTextContents()).join("\n")).toContain(
+        `Not shown: ${heading}, ${size}`,
+      );
+    }
+    await page.close();
+  });
+
+  it("turns a page by a page of rows in a text of any size", async () => {
+    const { page } = await open(`#/outputs/${ids["many"]}?line=500000`);
+    const ofScreen = () =>
+      page.locator(".text-row").evaluateAll((all) => all.map((row) => Number((row as HTMLElement).dataset["line"])));
+    await page.waitForSelector('.selected[data-line="500000"]');
+    const before = await ofScreen();
+    await page.locator(".text").focus();
+    await page.keyboard.press("PageDown");
+    await expect.poll(async () => (await ofScreen())[0]).toBeGreaterThan((before[0] ?? 0) + 10);
+    expect((await ofScreen())[0]).toBeLessThanOrEqual(before.at(-1) ?? 0);
+    await page.keyboard.press("PageUp");
+    await expect.poll(async () => Math.abs(((await ofScreen())[0] ?? 0) - (before[0] ?? 0))).toBeLessThan(3);
+    await page.close();
+  });
+
+  it("says that lines cannot be read, and reads them once that is over", async () => {
+    const { page } = await open("#/");
+    const body = JSON.stringify({ error: { code: "store-failed", message: "The store does not answer." } });
+    await page.route("**/lines?**", (route) => route.fulfill({ status: 503, contentType: "application/json", body }));
+    await page.goto(`${server.url}/#/outputs/${ids["scattered"]}`);
+    await page
+      .getByRole("alert")
+      .filter({ hasText: "These lines cannot be read: The store does not answer." })
+      .waitFor();
+    await page.unroute("**/lines?**");
+    await page.waitForSelector(".text-row .text-line:not(:empty)");
+    await page.getByRole("alert").waitFor({ state: "detached" });
     await page.close();
   });
 
@@ -827,7 +1207,22 @@ describe.skipIf(browserPath === null)("the dashboard", () => {
     await page.getByLabel("Lines at most").fill("12");
     await page.getByRole("button", { name: "Try it" }).click();
     await page.waitForSelector(".compare section:last-child .text-row .text-line:not(:empty)");
-    expect(await page.locator(".compare [role=status]").textContent()).toMatch(/in 12 lines/);
+    const [before] = sql<{ tokens: number; lines: number }>(
+      "select json_extract(receipt, '$.shown.tokens') tokens, json_extract(receipt, '$.shown.lines') lines from events where kind = 'output-clamped' and artifact = ?",
+      ids["bad"] ?? "",
+    );
+    const status = page.locator(".compare [role=status]");
+    const [would = 0, did = 0] = await status
+      .locator("data")
+      .evaluateAll((all) => all.map((each) => Number((each as HTMLDataElement).value)));
+    expect(did).toBe(before?.tokens);
+    expect(would).toBeLessThan(did);
+    const fewer = new Intl.NumberFormat("en").format(did - would);
+    expect(await status.textContent()).toMatch(
+      new RegExp(
+        `in 12 lines; .* in ${new Intl.NumberFormat("en").format(before?.lines ?? 0)} lines \\(${fewer} fewer\\)`,
+      ),
+    );
     expect(await page.locator(".compare section:last-child .text-row").count()).toBe(12);
     await page.close();
   });
@@ -847,6 +1242,9 @@ describe.skipIf(browserPath === null)("the dashboard", () => {
     const { tokens, lines } = library.receipt.shown;
     expect(lines).toBeLessThanOrEqual(50);
     expect(await figure(page, "The model would read")).toEqual([tokens, lines]);
+    const { kept, total, cutBy, strategy } = library.receipt;
+    expect(await words(page, "Of the source kept")).toEqual([percent(kept.bytes / total.bytes), `cut by ${cutBy}`]);
+    expect((await words(page, "Strategy"))[0]).toBe(strategy);
     const rows = await page.locator(".both section:last-child .text-line").allTextContents();
     expect(rows.length).toBeGreaterThan(10);
     expect(library.text.split("\n").slice(0, rows.length)).toEqual(rows);
@@ -873,10 +1271,13 @@ describe.skipIf(browserPath === null)("the dashboard", () => {
     const rows = page.locator("[aria-label='Saved outputs'] tbody tr");
     await rows.first().waitFor();
     expect(await rows.count()).toBe(100);
+    // What comes in meanwhile takes none of the others away.
+    for (let at = 120; at < 123; at++) await admitOne("very many", numbered(3000 + at).join("\n"));
+    await expect.poll(() => rows.count()).toBe(103);
     await page.getByRole("button", { name: "Show more" }).click();
-    await expect.poll(() => rows.count()).toBe(120);
+    await expect.poll(() => rows.count()).toBe(123);
     const lines = (await cells(page, "Saved outputs")).map((row) => Number(row[3]));
-    expect(lines).toEqual(Array.from({ length: 120 }, (_none, at) => 3119 - at));
+    expect(lines).toEqual(Array.from({ length: 123 }, (_none, at) => 3122 - at));
     await page.close();
   });
 

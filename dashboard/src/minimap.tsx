@@ -68,6 +68,11 @@ function paint(
   const style = getComputedStyle(canvas);
   const color = (name: string) => style.getPropertyValue(name);
   const y = (line: number) => ((line - 1) / Math.max(1, lines)) * height;
+  // A single line of a million must be seen too, the last one as well.
+  const mark = (x: number, from: number, to: number, least: number) => {
+    const high = Math.max(least * scale, y(to + 1) - y(from));
+    pen.fillRect(x, Math.min(y(from), height - high), width - x, high);
+  };
   pen.fillStyle = color("--cut-back");
   pen.fillRect(0, 0, width, height);
   pen.strokeStyle = color("--cut-hatch");
@@ -79,10 +84,7 @@ function paint(
     pen.stroke();
   }
   pen.fillStyle = color("--accent");
-  for (const { isShown, from, to } of stretches) {
-    // A single line of a million must be seen too.
-    if (isShown) pen.fillRect(0, y(from), width, Math.max(2 * scale, y(to + 1) - y(from)));
-  }
+  for (const { isShown, from, to } of stretches) if (isShown) mark(0, from, to, 2);
   pen.fillStyle = color("--found");
-  for (const line of hits) pen.fillRect(width * 0.55, y(line), width * 0.45, 3 * scale);
+  for (const line of hits) mark(width * 0.55, line, line, 3);
 }

@@ -37,43 +37,49 @@ export function OutputPage({ id, params }: { id: string; params: URLSearchParams
   const paths = outputPaths(id);
   const artifact = useAsked<Artifact>(paths.artifact);
   const receipts = useAsked<{ items: { event: number; atMs: number; receipt: Receipt }[] }>(paths.receipts);
-  const { session = null, call = null } = artifact.data ?? {};
-  const events = useAsked<RecordedEvent[]>(session === null || call === null ? null : eventsPath(session), askAll);
+  // The same text may have come in in several sessions. The address says in which of them one looks at it.
+  const [asEvent, inSession] = [params.get("event"), params.get("session")];
+  const items = receipts.data?.items ?? [];
+  const found =
+    items.find(({ event }) => String(event) === asEvent) ??
+    (inSession === null ? items[0] : items.find(({ receipt }) => receipt.session === inSession));
+  const isKnown = artifact.data !== null && receipts.data !== null;
+  const session = inSession ?? (isKnown ? (found?.receipt.session ?? artifact.data?.session ?? null) : null);
+  const events = useAsked<RecordedEvent[]>(session === null ? null : eventsPath(session), askAll);
+  const call =
+    found?.receipt.call ??
+    events.data?.find(({ id: event }) => String(event) === asEvent)?.call ??
+    (session === artifact.data?.session ? artifact.data?.call : null) ??
+    null;
   const life = useMemo(
     () => (events.data === null ? null : (storyOf(events.data).lives.find((each) => each.call === call) ?? null)),
     [events.data, call],
   );
-  // The heading is the tool's name, once that is known.
-  if (artifact.data === null) {
-    return (
-      <>
-        <h1>Output</h1>
-        <Answer asked={artifact}>{() => null}</Answer>
-      </>
-    );
-  }
+  // What came in whole was saved later, so that its receipt names no artifact. Its call is the same.
+  const whole =
+    found === undefined && call !== null
+      ? events.data?.findLast((each) => each.call === call && each.receipt !== null)
+      : undefined;
   return (
-    <Answer asked={artifact}>
-      {(saved) => (
-        <Answer asked={receipts}>
-          {({ items }) => {
-            const event = params.get("event");
-            const found = items.find((each) => String(each.event) === event) ?? items[0];
-            // What came in whole was saved later, so that its receipt names no artifact. Its call is the same.
-            const whole = found === undefined && events.data?.findLast((each) => each.call === call && each.receipt);
-            return (
+    <>
+      {/* The heading is the tool's name, once that is known. */}
+      {artifact.data === null && <h1>Output</h1>}
+      <Answer asked={artifact}>
+        {(saved) => (
+          <Answer asked={receipts}>
+            {() => (
               <Output
-                artifact={saved}
-                recorded={found?.receipt ?? (whole || null)?.receipt ?? null}
+                artifact={{ ...saved, session }}
+                recorded={found?.receipt ?? whole?.receipt ?? null}
                 event={found?.event ?? null}
                 life={life === null || (found && life.steps.length === 1) ? "" : lifeText(life)}
                 params={params}
               />
-            );
-          }}
-        </Answer>
-      )}
-    </Answer>
+            )}
+          </Answer>
+        )}
+      </Answer>
+    </>
   );
 }
 
@@ -116,7 +122,14 @@ function Output({ artifact, recorded, event, life, params }: OutputProps): React
   const select = useCallback(
     (line: number) => {
       setSelected(line);
-      go(hrefTo("outputs", id, { event: params.get("event") ?? undefined, line }), "replace");
+      go(
+        hrefTo("outputs", id, {
+          event: params.get("event") ?? undefined,
+          session: params.get("session") ?? undefined,
+          line,
+        }),
+        "replace",
+      );
     },
     [id, params],
   );

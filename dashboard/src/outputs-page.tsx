@@ -1,6 +1,7 @@
-import { type ReactNode, useState } from "react";
-import { type Artifact, ask, type Page, useAsked, useLive } from "./api.ts";
-import { Answer, Bytes, type Column, Count, Made, Name, NothingYet, SessionLink, Table, Time } from "./parts.tsx";
+import type { ReactNode } from "react";
+import { counted } from "./amounts.ts";
+import { type Artifact, type Page, useAsked, useLive } from "./api.ts";
+import { Answer, Bytes, type Column, Count, List, Made, Name, NothingHere, SessionLink, Time } from "./parts.tsx";
 import { hrefTo } from "./route.ts";
 
 /** Saved outputs, the newest first. */
@@ -17,7 +18,15 @@ export function OutputsPage({ params }: { params: URLSearchParams }): ReactNode 
         see what the model saw of it.
       </p>
       <Answer asked={asked}>
-        {(page) => (page.items.length === 0 ? <NothingYet /> : <Outputs key={path} path={path} first={page} />)}
+        {(page) =>
+          page.items.length === 0 ? (
+            <NothingHere title="No output is saved here">
+              {({ calls }) => `${counted(calls, "output")} came in. What a model sees whole is not saved.`}
+            </NothingHere>
+          ) : (
+            <List key={path} label="Saved outputs" columns={COLUMNS} path={path} first={page} keyOf={keyOf} />
+          )
+        }
       </Answer>
     </>
   );
@@ -26,8 +35,8 @@ export function OutputsPage({ params }: { params: URLSearchParams }): ReactNode 
 const COLUMNS: Column<Artifact>[] = [
   {
     head: "Tool",
-    cell: ({ id, tool }) => (
-      <a href={hrefTo("outputs", id)}>
+    cell: ({ id, session, tool }) => (
+      <a href={hrefTo("outputs", id, { session: session ?? undefined })}>
         <Name text={tool} />
       </a>
     ),
@@ -39,21 +48,3 @@ const COLUMNS: Column<Artifact>[] = [
   { head: "Saved", cell: ({ createdAtMs }) => <Time atMs={createdAtMs} /> },
 ];
 const keyOf = ({ id, session, createdAtMs }: Artifact) => `${id} ${session} ${createdAtMs}`;
-
-function Outputs({ path, first }: { path: string; first: Page<Artifact> }): ReactNode {
-  const [more, setMore] = useState<Page<Artifact>>({ items: [], next: first.next });
-  const { next } = more;
-  const readMore = async () => {
-    const page = await ask<Page<Artifact>>(`${path}&cursor=${next}`).catch(() => null);
-    if (page !== null) setMore({ items: [...more.items, ...page.items], next: page.next });
-  };
-  return (
-    <Table label="Saved outputs" columns={COLUMNS} rows={[...first.items, ...more.items]} keyOf={keyOf}>
-      {next !== null && (
-        <button type="button" onClick={() => void readMore()}>
-          Show more
-        </button>
-      )}
-    </Table>
-  );
-}

@@ -4,7 +4,7 @@ import { overviewPaths, RANGES, rangeIn, thisHourMs } from "./ahead.ts";
 import { bytesText, dollars, exact, percent } from "./amounts.ts";
 import { type Page, type RecordedEvent, type Stat, useAsked, useLive } from "./api.ts";
 import { Sparkline, StackedChart } from "./chart.tsx";
-import { Answer, Bar, Bytes, type Column, Count, Figures, NothingYet, SessionLink, Table, Time } from "./parts.tsx";
+import { Answer, Bar, Bytes, type Column, Count, Figures, NothingHere, SessionLink, Table, Time } from "./parts.tsx";
 import { go, hrefTo } from "./route.ts";
 import { TOOL_COLUMN } from "./tools-page.tsx";
 
@@ -49,7 +49,9 @@ export function OverviewPage({ params }: { params: URLSearchParams }): ReactNode
       <Answer asked={all}>
         {({ rows: [sums] }) =>
           sums === undefined || sums.calls + sums.requests === 0 ? (
-            <NothingYet />
+            <NothingHere title={`Nothing was recorded in the last ${range}`}>
+              {() => <a href={hrefTo("overview", "", { range: "all" })}>All that is recorded</a>}
+            </NothingHere>
           ) : (
             <>
               <Sums sums={sums} hours={everyHour(byHour.data?.rows ?? [], since, hours)} />

@@ -1,6 +1,6 @@
 import { type ReactNode, useEffect, useId, useRef, useState } from "react";
 import { ago, bytesText, exact, exactTime, short } from "./amounts.ts";
-import type { ApiFault, Asked } from "./api.ts";
+import { type ApiFault, type Asked, ask, type Page, type Stat, useAsked } from "./api.ts";
 import { hrefTo } from "./route.ts";
 
 // Small parts that every page uses.
@@ -190,6 +190,32 @@ export function Table<Row>(props: TableProps<Row>): ReactNode {
   );
 }
 
+interface ListProps<Row> extends Omit<TableProps<Row>, "rows" | "children"> {
+  path: string;
+  first: Page<Row>;
+}
+
+/** A table of a list that the API gives page by page. What is new comes in above what was read before. */
+export function List<Row>({ path, first, keyOf, ...table }: ListProps<Row>): ReactNode {
+  const [read, setRead] = useState(first);
+  const inFirst = new Set(first.items.map(keyOf));
+  const rows = [...first.items, ...read.items.filter((row) => !inFirst.has(keyOf(row)))];
+  const { next } = read;
+  const readMore = async () => {
+    const page = await ask<Page<Row>>(`${path}&cursor=${encodeURIComponent(next ?? "")}`).catch(() => null);
+    if (page !== null) setRead({ items: [...rows, ...page.items], next: page.next });
+  };
+  return (
+    <Table {...table} keyOf={keyOf} rows={rows}>
+      {next !== null && (
+        <button type="button" onClick={() => void readMore()}>
+          Show more
+        </button>
+      )}
+    </Table>
+  );
+}
+
 /** A chart under its title, with a button that shows its figures as a table instead. */
 export function ChartOrTable(props: { title: string; chart: ReactNode; table: ReactNode }): ReactNode {
   const { title, chart, table } = props;
@@ -256,8 +282,25 @@ export function Figures({ figures }: { figures: readonly Figure[] }): ReactNode 
   );
 }
 
-/** What to do when nothing was recorded yet. */
-export function NothingYet(): ReactNode {
+/** Where a page has nothing to show: what else there is or, if nothing was recorded yet, what to do. */
+export function NothingHere({ title, children }: { title: string; children: (sums: Stat) => ReactNode }): ReactNode {
+  const asked = useAsked<{ rows: Stat[] }>("/api/stats?by=all");
+  return (
+    <Answer asked={asked}>
+      {({ rows: [sums] }) =>
+        sums === undefined || sums.calls + sums.requests === 0 ? (
+          <NothingYet />
+        ) : (
+          <Empty title={title}>
+            <p>{children(sums)}</p>
+          </Empty>
+        )
+      }
+    </Answer>
+  );
+}
+
+function NothingYet(): ReactNode {
   return (
     <Empty title="Nothing is recorded yet">
       <p>Point an agent here, and everything its tools print passes through. For Claude Code:</p>
@@ -315,11 +358,11 @@ export function Raw({ text }: { text: string }): ReactNode {
   );
 }
 
-/** A name that somebody else gave: it does not turn what stands around it. */
+/** A name that somebody else gave: it does not turn what stands around it, and is seen if it is blank. */
 export function Name({ text }: { text: string }): ReactNode {
   return (
     <bdi>
-      <Raw text={text} />
+      <Raw text={text.trim() === "" ? `"${text}"` : text} />
     </bdi>
   );
 }

@@ -10,7 +10,6 @@ import {
   type Page,
   type RecordedEvent,
   type SessionRow,
-  type Stat,
   useAsked,
   useLive,
 } from "./api.ts";
@@ -20,14 +19,14 @@ import {
   ChartOrTable,
   type Column,
   Count,
-  Empty,
   Fault,
   Figures,
   FormSample,
   Legend,
+  List,
   Made,
   Name,
-  NothingYet,
+  NothingHere,
   SessionLink,
   Table,
   Time,
@@ -45,18 +44,28 @@ import {
 
 /** All sessions, the last seen first. */
 export function SessionsPage(): ReactNode {
-  const asked = useAsked<Page<SessionRow>>("/api/sessions?max=200");
+  const path = "/api/sessions?max=200";
+  const asked = useAsked<Page<SessionRow>>(path);
   useLive(asked.again);
   return (
     <>
       <h1>Sessions</h1>
       <p className="lead">One run of an agent each. Open one to see how its context filled.</p>
       <Answer asked={asked}>
-        {({ items }) =>
-          items.length === 0 ? (
-            <NoSession />
+        {(page) =>
+          page.items.length === 0 ? (
+            // Outputs of a library or of a command line often name no session.
+            <NothingHere title="No session is recorded">
+              {({ calls }) => (
+                <>
+                  {counted(calls, "output")} came in without the name of a session. Those that were saved are under{" "}
+                  <a href={hrefTo("outputs")}>Outputs</a>, the sums of all of them under{" "}
+                  <a href={hrefTo("tools")}>Tools</a>.
+                </>
+              )}
+            </NothingHere>
           ) : (
-            <Table label="Sessions" columns={COLUMNS} rows={items} keyOf={({ session }) => session} />
+            <List label="Sessions" columns={COLUMNS} path={path} first={page} keyOf={({ session }) => session} />
           )
         }
       </Answer>
@@ -78,28 +87,6 @@ const COLUMNS: Column<SessionRow>[] = [
   { head: "Shown", kind: "right", cell: ({ bytesShown }) => <Bytes of={bytesShown} /> },
   { head: "Net saved", kind: "right", cell: (row) => <Count of={deriveRates(row, 1).tokensSaved} unit="tokens" /> },
 ];
-
-/** Outputs of a library or of a command line often name no session. */
-function NoSession(): ReactNode {
-  const asked = useAsked<{ rows: Stat[] }>("/api/stats?by=all");
-  return (
-    <Answer asked={asked}>
-      {({ rows: [sums] }) =>
-        sums === undefined || sums.calls + sums.requests === 0 ? (
-          <NothingYet />
-        ) : (
-          <Empty title="No session is recorded">
-            <p>
-              {counted(sums.calls, "output")} came in without the name of a session. Those that were saved are under{" "}
-              <a href={hrefTo("outputs")}>Outputs</a>, the sums of all of them under <a href={hrefTo("tools")}>Tools</a>
-              .
-            </p>
-          </Empty>
-        )
-      }
-    </Answer>
-  );
-}
 
 /** One session: how its context filled, and the life of each result in it. */
 export function SessionPage({ session }: { session: string }): ReactNode {
@@ -532,7 +519,7 @@ function LifeFacts({ session, life }: { session: string; life: LifeStory }): Rea
       </p>
       <p>
         {artifact !== null ? (
-          <a className="button" href={hrefTo("outputs", artifact, { event })}>
+          <a className="button" href={hrefTo("outputs", artifact, { session, event })}>
             See the output
           </a>
         ) : isSavedLater ? (

@@ -1,4 +1,5 @@
 import {
+  type KeyboardEvent,
   type ReactNode,
   type RefObject,
   useCallback,
@@ -52,6 +53,7 @@ const ROW_PX = 20;
 const MOST_PX = 12_000_000;
 const MOST_BLOCKS = 80;
 const SETTLE_MS = 25;
+const AGAIN_MS = 2000;
 
 /** A text of any number of lines, of which only those on the screen are there. */
 export function TextView(props: TextViewProps): ReactNode {
@@ -89,13 +91,14 @@ export function TextView(props: TextViewProps): ReactNode {
   const shown: ({ heading: Heading } | { line: number })[] = [];
   for (let row = first; row < Math.min(first + count, rows); row++) shown.push(rowAt(row, headings));
   const shownLines = shown.flatMap((row) => ("line" in row ? row.line : []));
+  const unread = shownLines.find((line) => !known.lines.has(line));
   const [from, to] = [shownLines[0] ?? 1, shownLines.at(-1) ?? 1];
   useEffect(() => {
     seen?.({ from, to });
     // Who drags the scroll bar passes thousands of lines that nobody reads.
     const timer = setTimeout(() => known.want(from, to), SETTLE_MS);
     return () => clearTimeout(timer);
-  }, [from, to, known.want, seen]);
+  }, [from, to, known.want, known.round, seen]);
 
   const goTo = useCallback(
     (line: number) => {
@@ -108,6 +111,13 @@ export function TextView(props: TextViewProps): ReactNode {
     [lines, headings, height, perRow, count, known.want],
   );
   useImperativeHandle(handle, () => ({ goTo }), [goTo]);
+  const turnPage = (event: KeyboardEvent<HTMLDivElement>) => {
+    const by = ["PageDown", "PageUp"].indexOf(event.key);
+    // The browser's page is one of the scroll bar, which is more than the rows on the screen.
+    if (by === -1 || perRow === ROW_PX) return;
+    event.preventDefault();
+    event.currentTarget.scrollTop += (1 - 2 * by) * (height / ROW_PX - 2) * perRow;
+  };
 
   return (
     // It scrolls, so that the keyboard must reach it.
@@ -118,6 +128,7 @@ export function TextView(props: TextViewProps): ReactNode {
       role="region"
       aria-label={name}
       onScroll={(event) => setTop(event.currentTarget.scrollTop)}
+      onKeyDown={turnPage}
     >
       <div className="text-size" style={{ height: fullPx }}>
         {shown.map((row, at) => {
@@ -142,7 +153,13 @@ export function TextView(props: TextViewProps): ReactNode {
               <span className="text-number" aria-hidden="true">
                 {line}
               </span>
-              <LineText line={known.lines.get(line)} />
+              {known.fault !== null && line === unread ? (
+                <span className="text-line" role="alert">
+                  These lines cannot be read: {known.fault.message} They are asked for again.
+                </span>
+              ) : (
+                <LineText line={known.lines.get(line)} />
+              )}
             </div>
           );
         })}
@@ -194,6 +211,8 @@ function rowOf(line: number, headings: readonly Heading[]): number {
 function useLines(read: ReadLines, total: number) {
   const blocks = useRef(new Map<number, Line[] | "reading">());
   const [lines, setLines] = useState<ReadonlyMap<number, Line>>(new Map());
+  const [fault, setFault] = useState<Error | null>(null);
+  const [round, setRound] = useState(0);
   const leaving = useRef(new AbortController());
   useEffect(() => {
     blocks.current = new Map();
@@ -215,6 +234,7 @@ function useLines(read: ReadLines, total: number) {
         read(block * BLOCK + 1, Math.min(total, (block + 1) * BLOCK), signal).then(
           (found) => {
             if (signal.aborted) return;
+            setFault(null);
             kept.set(block, found);
             const oldest = [...kept.keys()].find((other) => !wanted.includes(other));
             if (kept.size > MOST_BLOCKS && oldest !== undefined) kept.delete(oldest);
@@ -226,13 +246,20 @@ function useLines(read: ReadLines, total: number) {
               ),
             );
           },
-          () => kept.delete(block),
+          (error: Error) => {
+            if (signal.aborted) return;
+            setFault(error);
+            setTimeout(() => {
+              kept.delete(block);
+              if (!signal.aborted) setRound((before) => before + 1);
+            }, AGAIN_MS);
+          },
         );
       }
     },
     [read, total],
   );
-  return { lines, want };
+  return { lines, want, fault, round };
 }
 
 /** A short text takes the room of its lines, and that of a scroll bar. */

@@ -11,7 +11,7 @@ import {
   FormSample,
   Legend,
   Name,
-  NothingYet,
+  NothingHere,
   Table,
 } from "./parts.tsx";
 import { hrefTo } from "./route.ts";
@@ -32,7 +32,12 @@ export function ToolsPage(): ReactNode {
           const tools = rows
             .filter(({ calls, recalls }) => calls + recalls > 0)
             .toSorted((one, other) => urgencyOf(one) - urgencyOf(other));
-          if (tools.length === 0) return <NothingYet />;
+          if (tools.length === 0)
+            return (
+              <NothingHere title="No output of a tool is recorded">
+                {({ requests }) => `${counted(requests, "request")} went through without one.`}
+              </NothingHere>
+            );
           return <Table label="Tools" columns={COLUMNS} rows={tools} keyOf={({ tool }) => tool ?? ""} />;
         }}
       </Answer>
