@@ -56,6 +56,19 @@ function mergeSources(spans: Span[]): Span[] {
 
 const shown = (spans: Span[]) => join(spans.map((span) => span.bytes));
 
+it("finds in short lines, many at once, what it finds in them one by one", () => {
+  const line = fc.constantFrom("a", "b", "1", "12", "", "x 7", "0", "\u00e9");
+  const lines = fc.array(fc.tuple(line, fc.constantFrom(1, 1, 1, 1, 2, 8, 25, 60)), { minLength: 20, maxLength: 120 });
+  fc.assert(
+    fc.property(lines, (runs) => {
+      const source = encoder.encode(`${runs.flatMap(([text, times]) => Array<string>(times).fill(text)).join("\n")}\n`);
+      // A chunk of one byte holds no two lines.
+      expect(mergeSources(fold(source, [source.length]))).toEqual(mergeSources(fold(source, [1])));
+    }),
+    { numRuns: 200 },
+  );
+});
+
 const word = fc.constantFrom(
   ..."build ok done file error failed: 0 errors 2 12 7 100% 50% 3/10 1.5s 300ms 0xbeef12 deadbeef12 alpha".split(" "),
   "你好",
