@@ -33,6 +33,8 @@ export interface Focus {
   words: number;
   /** Says which of them stand in a line, which is without its break: one bit for each, 0 for none. */
   find(line: Uint8Array): number;
+  /** If it has only words: the first four bytes of each, a character for a byte, in lower case and in every way to write it. */
+  starts?: readonly (readonly string[])[];
   /**
    * True if nobody asked for these words: they are what the call seems to be for. Lines in which the rare ones stand get a
    * part of the room, and what tells of a failure stays.

@@ -43,13 +43,14 @@ export function compileFocus(focus: string | RegExp, work = new Work()): Focus {
   const most = NUMBERS.focusChars.default;
   if (text.length > most) throw badInput(`focus is over ${most} characters`);
   const pattern = /^\/(.+)\/([a-z]*)$/s.exec(text);
-  const { words, find } =
+  const { words, find, starts } =
     pattern === null ? wordsFocus(text) : patternFocus(pattern[1] as string, pattern[2] as string, work);
   const { faults } = work;
   return {
     words,
     faults,
     find: (line) => find(line.length > MAX_LINE_BYTES ? line.subarray(0, MAX_LINE_BYTES) : line),
+    ...(starts && { starts }),
   };
 }
 
@@ -112,7 +113,7 @@ function wordsFocus(text: string): Focus {
   // A question has words that say nothing about what is looked for.
   const telling = words.filter((word) => !isCommon(word));
   const sought = (telling.length > 0 ? telling : words).slice(0, MOST_WORDS);
-  return { words: sought.length, find: wordFinder(sought.map((word) => ({ text: word, isWord: false }))) };
+  return { words: sought.length, ...wordFinder(sought.map((word) => ({ text: word, isWord: false }))) };
 }
 
 /** A word without the mark that ends a sentence or a part of one. */

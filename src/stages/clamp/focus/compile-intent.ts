@@ -56,10 +56,11 @@ export function compileIntent({ user = "", model = "", args = [] }: IntentTexts)
   }
   const words = [...ranks].sort((a, b) => b[1] - a[1]).slice(0, MOST_WORDS);
   if (words.length === 0) return undefined;
-  const find = wordFinder(words.map(([text]): SoughtWord => ({ text, isWord: true })));
+  const { find, starts } = wordFinder(words.map(([text]): SoughtWord => ({ text, isWord: true })));
   return {
     words: words.length,
     find: (line) => find(line.length > MAX_LINE_BYTES ? line.subarray(0, MAX_LINE_BYTES) : line),
+    starts,
     isSoft: true,
     texts: words.map(([text]) => text),
     names: words.reduce((bits, [, rank], index) => (rank >= PART_RANK ? bits | (1 << index) : bits), 0),

@@ -1,3 +1,8 @@
+import type { Focus } from "../../../contract/strategy.ts";
+
+/** So many of a word's first bytes are told. */
+const START_BYTES = 4;
+
 /** Lower case for the letters of ASCII; other bytes as they are. */
 const LOWER = Uint8Array.from({ length: 256 }, (_, byte) => (byte >= 65 && byte <= 90 ? byte | 32 : byte));
 
@@ -26,9 +31,10 @@ const encoder = new TextEncoder();
 
 /**
  * Returns a function that says which words stand in a line: one bit for each, in their order, 31 words at most. It reads
- * the line's bytes once.
+ * the line's bytes once. Returns with it the first bytes of each word, in every way to write it.
  */
-export function wordFinder(words: readonly SoughtWord[]): (line: Uint8Array) => number {
+export function wordFinder(words: readonly SoughtWord[]): Required<Pick<Focus, "find" | "starts">> {
+  const wordStarts: string[][] = words.map(() => []);
   const byStart = new Map<number, Written[]>();
   // True for two bytes with which one of the words begins.
   const starts = new Uint8Array(65_536);
@@ -39,6 +45,7 @@ export function wordFinder(words: readonly SoughtWord[]): (line: Uint8Array) => 
   for (const [index, { text, isWord }] of words.entries()) {
     for (const form of new Set([text.toLowerCase(), text.toUpperCase()].map((each) => lowered(encoder.encode(each))))) {
       const bytes = encoder.encode(form);
+      wordStarts[index]?.push(String.fromCharCode(...bytes.subarray(0, START_BYTES)));
       const written = { bytes, bit: 1 << index, isWord, mustEnd: isWord && bytes.length < LEAST_START };
       const first = bytes[0] as number;
       if (bytes.length > 1) add((first << 8) | (bytes[1] as number), written);
@@ -47,7 +54,7 @@ export function wordFinder(words: readonly SoughtWord[]): (line: Uint8Array) => 
     }
   }
   const all = words.length === 31 ? 0x7fffffff : (1 << words.length) - 1;
-  return (line) => {
+  const find = (line: Uint8Array): number => {
     let found = 0;
     let before = LOWER[line[0] as number] as number;
     for (let at = 1; at <= line.length && found !== all; at++) {
@@ -61,6 +68,7 @@ export function wordFinder(words: readonly SoughtWord[]): (line: Uint8Array) => 
     }
     return found;
   };
+  return { find, starts: wordStarts };
 }
 
 function lowered(bytes: Uint8Array): string {

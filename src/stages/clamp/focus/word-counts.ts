@@ -53,6 +53,13 @@ export class WordCounts {
     return (this.#counts[word] ?? 0) > 0 && (seen & (1 << word)) === 0 && this.#weightOf(word) > LEAST_RARITY;
   }
 
+  /** The words that tell one line from another: all of a focus, those of an intent that are rare so far. */
+  get telling(): number {
+    let words = this.#all;
+    if (this.#isSoft) for (let bit = 1; bit <= this.#all; bit *= 2) if (this.weight(bit) === 0) words &= ~bit;
+    return words;
+  }
+
   /** Returns what the words add to the score of a line that is also judged by what it says. */
   gain(found: number): number {
     if (found === 0) return 0;

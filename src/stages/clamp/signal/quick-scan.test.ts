@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { mayTell, quietLines, wholeLines } from "./quick-scan.ts";
+import { mayTell, quick, wholeLines } from "./quick-scan.ts";
 
 const encoder = new TextEncoder();
 const word = fc.constantFrom(
@@ -39,7 +39,11 @@ it("stops at the first line that holds a failure word, is too long, or has no br
       const quiet = stops === -1 ? ends : ends.slice(0, stops);
       const end = quiet.at(-1) ?? start;
       const chars = new TextDecoder().decode(bytes.subarray(start, end)).length;
-      expect(quietLines(bytes, start, LONGEST)).toEqual({ end, breaks: quiet.length, chars });
+      expect(wholeLines(bytes, start, quick.find(bytes, start, bytes.length), LONGEST)).toEqual({
+        end,
+        breaks: quiet.length,
+        chars,
+      });
     }),
     { numRuns: 400 },
   );

@@ -8,61 +8,66 @@ import { HELD_NEW_GAIN, IS_FOCUSED, IS_NEW, IS_WARNING, WARNING_GAIN } from "./u
 import { LEVELS } from "./weights.ts";
 
 /** The words' letters, lower case. */
-const QUICK_WORDS: readonly string[] =
+export const QUICK_WORDS: readonly string[] =
   "erro fail exce pani fata abor asse trac segf kill warn exit cras cann unab refu deni unde inva meou caus crit err! brok".split(
     " ",
   );
 
 /** Looks for words by four letters of each. */
-class WordFinder {
+export class WordFinder {
   /** The four letters of each word as one number. */
   readonly #words = new Set<number>();
-  /** For each byte the places, of four, at which some of the words have it. */
-  readonly #places = new Uint8Array(256);
+  /** For each two bytes the places, of three, at which some of the words have them. */
+  readonly #pairs = new Uint8Array(65_536);
 
-  constructor(words: readonly string[]) {
+  constructor(words: Iterable<string>) {
     for (const letters of words) {
-      let four = 0;
-      for (let at = 0; at < 4; at++) {
-        const letter = letters.charCodeAt(at);
-        four = (four << 8) | letter;
-        for (const byte of [letter, letter & ~32]) this.#places[byte] = (this.#places[byte] as number) | (1 << at);
-      }
-      this.#words.add(four);
+      const bytes = Uint8Array.from(letters, (letter) => letter.charCodeAt(0));
+      this.#words.add(fourAt(bytes, 0));
+      for (let at = 0; at < 3; at++)
+        for (const flips of [0, 32, 32 << 8, (32 << 8) | 32])
+          this.#pairs[pairAt(bytes, at) ^ flips] = (this.#pairs[pairAt(bytes, at) ^ flips] as number) | (1 << at);
     }
   }
 
   /** Where one of the words may begin in bytes[start, end), or `end`. */
   find(bytes: Uint8Array, start: number, end: number): number {
-    const places = this.#places;
-    let fitting = 0;
-    for (let at = start; at < end; at++) {
-      fitting = ((fitting << 1) | 1) & (places[bytes[at] as number] as number);
-      if ((fitting & 8) !== 0 && this.#isAt(bytes, at - 3)) return at - 3;
+    const pairs = this.#pairs;
+    // Two bytes of each three tell: of a word's four letters they are some.
+    for (let at = start; at + 1 < end; at += 3) {
+      const places = pairs[((bytes[at] as number) << 8) | (bytes[at + 1] as number)] as number;
+      if (places === 0) continue;
+      for (let begin = Math.max(start, at - 2); begin <= at && begin + 4 <= end; begin++)
+        if ((places & (1 << (at - begin))) !== 0 && this.#isAt(bytes, begin)) return begin;
     }
     return end;
   }
 
   /** True if a word begins at `at`, of which at least four bytes are there. */
   #isAt(bytes: Uint8Array, at: number): boolean {
-    let four = 0;
-    for (let next = at; next < at + 4; next++) four = (four << 8) | ((bytes[next] as number) | 32);
-    return this.#words.has(four);
+    const pairs = this.#pairs;
+    const isLike =
+      ((pairs[pairAt(bytes, at)] as number) & 1) !== 0 && ((pairs[pairAt(bytes, at + 2)] as number) & 4) !== 0;
+    return isLike && this.#words.has(fourAt(bytes, at));
   }
 }
 
-const quick = new WordFinder(QUICK_WORDS);
+function pairAt(bytes: Uint8Array, at: number): number {
+  return ((bytes[at] as number) << 8) | (bytes[at + 1] as number);
+}
+
+/** Four bytes as one number that is the same for letters in either case. */
+function fourAt(bytes: Uint8Array, at: number): number {
+  return (pairAt(bytes, at) << 16) | pairAt(bytes, at + 2) | 0x20202020;
+}
+
+export const quick = new WordFinder(QUICK_WORDS);
 // The words of "segmentation fault", "out of memory", "no space left" and "not found" are too common for a log's middle.
 const thorough = new WordFinder([...QUICK_WORDS, "segm", "memo", "spac", "foun"]);
 
 /** True if bytes[start, end) may tell of a failure. */
 export function mayTell(bytes: Uint8Array, start: number, end: number): boolean {
   return quick.find(bytes, start, end) < end;
-}
-
-/** Where bytes[start, end) may first tell of a failure, or `end`. */
-function tellingAt(bytes: Uint8Array, start: number, end: number): number {
-  return quick.find(bytes, start, end);
 }
 
 /** True if bytes[start, end) may tell of a failure, also by words that are common elsewhere. */
@@ -75,11 +80,6 @@ interface LineRun {
   end: number;
   breaks: number;
   chars: number;
-}
-
-/** The run of whole lines from `start` on, which begins a line, that hold no failure word and are not over `longest`. */
-export function quietLines(bytes: Uint8Array, start: number, longest: number): LineRun {
-  return wholeLines(bytes, start, tellingAt(bytes, start, bytes.length), longest);
 }
 
 /** The run of whole lines from `start` on, which begins a line, that end up to `to` and are not over `longest`. */

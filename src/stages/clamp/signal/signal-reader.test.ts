@@ -1,12 +1,15 @@
 import fc from "fast-check";
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import type { Focus } from "../../../contract/strategy.ts";
+import { compileFocus } from "../focus/compile-focus.ts";
+import { compileIntent } from "../focus/compile-intent.ts";
 import { SignalReader } from "./signal-reader.ts";
 
 const encoder = new TextEncoder();
 
 /** What a reader that judges only `fullBytes` in full holds at the end, and what it did not look at. */
-function read(text: Uint8Array, pieces: number[], fullBytes: number, isCounted = false) {
-  const reader = new SignalReader({ roomChars: 2000, fullBytes });
+function read(text: Uint8Array, pieces: number[], fullBytes: number, isCounted = false, focus?: Focus) {
+  const reader = new SignalReader({ roomChars: 2000, fullBytes, ...(focus && { focus }) });
   let at = 0;
   let line = 1;
   const add = (to: number) => {
@@ -81,4 +84,29 @@ it("judges no lines around dull ones that hold a failure word", () => {
     (_, index) => `${index % 30 === 0 ? "0 errors" : "nothing"} in part ${index}`,
   );
   expect(read(encoder.encode(lines.join("\n")), [], 10_000).unscanned.lines).toBeGreaterThan(18_000);
+});
+
+describe("words that are asked for, past the lines that are all judged", () => {
+  const lines = Array.from({ length: 20_000 }, (_, index) => `part ${index} of Listing 7, in order`);
+  lines[9000] = "a NEEDLE in it";
+  lines[15_000] = "the \u00c9tat of db";
+  const text = encoder.encode(lines.join("\n"));
+  const numbers = (focus?: Focus) => read(text, [], 10_000, false, focus).rows.map(([, number]) => number);
+
+  it.each([
+    ["in either case", compileFocus("needle"), 9001],
+    ["that do not begin in ASCII", compileFocus("\u00e9tat"), 15_001],
+    ["of two letters", compileIntent({ user: "what about db" }), 15_001],
+    ["by a pattern", compileFocus(/NEED.E/), 9001],
+    ["that a call seems to be for", compileIntent({ args: ["needle-1", "needle_in", "NEEDLE"], user: "needle" }), 9001],
+  ])("finds them %s", (_, focus, number) => {
+    expect(numbers(focus)).toContain(number);
+    expect(numbers()).not.toContain(number);
+  });
+
+  it("does not look for a word that stands in most lines, unless somebody asked for it", () => {
+    const { unscanned } = read(text, [], 10_000, false, compileIntent({ user: "the listing" }));
+    expect(unscanned.lines).toBeGreaterThan(19_000);
+    expect(read(text, [], 10_000, false, compileFocus("listing")).unscanned.lines).toBeLessThan(10);
+  });
 });

@@ -15,9 +15,11 @@ import {
   levelOf,
   lookAround,
   mayTell,
-  quietLines,
+  QUICK_WORDS,
+  quick,
   RARE,
   ScanBudget,
+  WordFinder,
   wholeLines,
 } from "./quick-scan.ts";
 import { type Line, LineReader, MAX_UNIT_BYTES, SkippedLines } from "./read-lines.ts";
@@ -83,6 +85,12 @@ export class SignalReader {
   #strong = 0;
   /** The newest line that is lively. */
   #lively = Number.NEGATIVE_INFINITY;
+  /** Runs of lines may be skipped at once: those without words that were asked for, or that tell of failures. */
+  #maySkim = true;
+  #asked: WordFinder | null = null;
+  #telling = quick;
+  /** The words of the focus that are looked for past the lines that are all judged. */
+  #sought = 0;
   /** How many more lines are judged after one that the quick look found. */
   #judgeMore = 0;
   /** Rows before this one have their score. */
@@ -135,7 +143,7 @@ export class SignalReader {
     const { fullBytes } = this.#reading;
     if (at < fullBytes) {
       this.#push(line);
-      this.#lines.skims = this.#bytes >= fullBytes && this.#reading.focus === undefined;
+      if (this.#bytes >= fullBytes) this.#beginSkimming();
       return;
     }
     if (this.#judgeMore > 0) this.#judgeMore--;
@@ -145,13 +153,13 @@ export class SignalReader {
         if (line.chars === -1) line.chars = charsIn(bytes, start, end);
         this.#skipped.add(line);
         this.#skip(1, end - start, line.chars, line.to - line.from, line.breaks);
-        this.#lines.skims = this.#reading.focus === undefined;
+        this.#lines.skims = this.#maySkim;
         return;
       }
       this.#takeSkipped(around.before);
       this.#judgeMore = around.after;
     }
-    this.#lines.skims = this.#judgeMore === 0 && this.#reading.focus === undefined;
+    this.#lines.skims = this.#judgeMore === 0 && this.#maySkim;
     this.#budget.judged(end - start, this.#bytes);
     this.#push(line);
   }
@@ -159,7 +167,7 @@ export class SignalReader {
   /** Takes a quick look at a line. Returns how many lines around it are judged, or null if not even the line is. */
   #lookAround(at: number, bytes: Uint8Array, start: number, end: number): Around | null {
     const stop = bytes[end - 1] === 10 ? end - 1 : end;
-    if ((this.#reading.focus?.find(bytes.subarray(start, stop)) ?? 0) !== 0) return AROUND_FOCUS;
+    if (((this.#reading.focus?.find(bytes.subarray(start, stop)) ?? 0) & this.#sought) !== 0) return AROUND_FOCUS;
     if (this.#budget.waits(at) > 0 || !mayTell(bytes, start, end)) return null;
     this.scan.scan(bytes, start, stop);
     const around = lookAround(this.scan, this.shapes, this.starts);
@@ -167,15 +175,27 @@ export class SignalReader {
     return around;
   }
 
+  /** All lines that are judged have come: from now on a quick look decides. Words that stand in many of them are not looked for. */
+  #beginSkimming(): void {
+    const { focus } = this.#reading;
+    if (focus !== undefined) {
+      this.#sought = (this.words?.telling ?? 0) | (focus.keeps ?? 0);
+      const starts = focus.starts?.filter((_, word) => (this.#sought & (1 << word)) !== 0).flat();
+      this.#maySkim = starts?.every((start) => start.length === 4) ?? false;
+      this.#asked = new WordFinder(starts ?? []);
+      this.#telling = new WordFinder([...QUICK_WORDS, ...(starts ?? [])]);
+    }
+    this.#lines.skims = this.#maySkim;
+  }
+
   /** Skips whole lines of a span, from `start` on, in which the quick look finds nothing. */
   #skim(span: Span, start: number, line: number): { end: number; breaks: number } {
     const { bytes } = span;
     // If too much was looked at, lines are passed over unseen for a while.
     const waits = this.#budget.waits(this.#bytes);
-    const run =
-      waits > 0
-        ? wholeLines(bytes, start, Math.min(bytes.length, start + waits), MAX_UNIT_BYTES)
-        : quietLines(bytes, start, MAX_UNIT_BYTES);
+    const end = waits > 0 ? Math.min(bytes.length, start + waits) : bytes.length;
+    const words = waits > 0 ? this.#asked : this.#telling;
+    const run = wholeLines(bytes, start, words?.find(bytes, start, end) ?? end, MAX_UNIT_BYTES);
     if (run.breaks === 0) return run;
     const length = run.end - start;
     this.#bytes += length;
