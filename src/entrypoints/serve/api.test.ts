@@ -616,6 +616,16 @@ describe("who may ask", () => {
     for (let asked = 0; asked < SERVE_NUMBERS.apiRequestsPerSecond.default; asked++) from("10.0.0.1")();
     expect(from("10.0.0.1")).toThrow(/too many/);
   });
+
+  it("says to who asks too often when to ask again", async () => {
+    const { ask } = await start();
+    vi.spyOn(SERVE_NUMBERS.apiBurst, "default", "get").mockReturnValue(0 as never);
+    const refused = await ask("/healthz");
+    expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "1"]);
+    expect(await refused.json()).toMatchObject({ error: { code: "too-many" } });
+    vi.restoreAllMocks();
+    expect((await ask("/healthz")).status).toBe(200);
+  });
 });
 
 describe("hostile requests", () => {

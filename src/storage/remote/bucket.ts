@@ -126,10 +126,12 @@ export async function openBucket(address: string, env: Environment = process.env
     async *list() {
       for (let next: string | undefined, isFirst = true; isFirst || next !== undefined; isFirst = false) {
         const page = await attempt(() => client.listObjectsPaged("/", prefix, 1000, next));
-        for (const { Key, Size, LastModified } of page?.objects ?? []) {
+        // That is what the client makes of a bucket that is not there.
+        if (!page) throw bucketFault(Object.assign(new Error("S3 returned 404"), { status: 404 }), place);
+        for (const { Key, Size, LastModified } of page.objects ?? []) {
           yield { key: Key.slice(prefix.length), bytes: Number(Size), changedMs: new Date(LastModified).getTime() };
         }
-        next = page?.nextContinuationToken;
+        next = page.nextContinuationToken;
       }
     },
   };

@@ -189,6 +189,17 @@ describe.skipIf(missing !== null)("in S3 and PostgreSQL", () => {
     await proxy.close();
   });
 
+  it("says that there is no such bucket, to who asks whether it is there too", async () => {
+    const { open } = await newShared();
+    const a = await open("a");
+    const missing = await openBucket(a.address.replace(/^s3:\/\/[^/]+/, "s3://no-such-bucket"));
+    const said = /^s3:\/\/no-such-bucket\/.* has no such bucket; make it first/;
+    await expect(missing.list().next()).rejects.toThrow(said);
+    await expect(missing.put("x", { bytes: 3, read: async () => text("abc") })).rejects.toThrow(said);
+    await a.spool.reach();
+    await a.close();
+  });
+
   it("says that keys are wrong, or the clock, and keeps the output meanwhile", async () => {
     const { open } = await newShared();
     const a = await open("a");
@@ -215,6 +226,8 @@ describe.skipIf(missing !== null)("in S3 and PostgreSQL", () => {
     const a = await open("a");
     const first = await keep(a.store, [LARGE], { ...ABOUT, session: null });
     await keep(a.store, [large(text("second\n"))], { ...ABOUT, session: null });
+    // An object of a row is not one that a process left, however long ago it was sent.
+    await a.store.collect({ nowMs: Date.now() + 5 * 86_400_000 });
     expect(await objects()).toHaveLength(4);
     await a.store.remove(first.id, "local");
     expect(await objects()).toHaveLength(2);
