@@ -90,6 +90,7 @@ describe("redaction", () => {
     "ssh://git@github.com/x https://name.of.a.person.2024@mail.example/x git+https://deploy-user@host/x",
     "hvs.example ya29.hello the time 12:AA and 123456:AAAA",
     "Private-Lines: 3 are missing",
+    '<label for="password">Password2 required</label> <span id="token">a1b2c3d4e5f6 of 9</span>',
     '{"name":"password","values":["hunter22x"],"value":null} <input name="token" value="">',
     "- name: DB_PASSWORD\n  valueFrom: secretKeyRef/a1b2c3\n- name: TOKEN\n- value: 12345678",
   ])("leaves alone: %s", (text) => {
