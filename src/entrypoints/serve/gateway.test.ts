@@ -629,7 +629,7 @@ describe("faults", () => {
     const { url } = await gateway(to);
     spied.mockRestore();
     const response = await post(`${url}/v1/messages`, hello);
-    await expect(response.text()).rejects.toThrow();
+    await expect(response.text()).rejects.toThrow("terminated");
   });
 
   it("without store and ledger requests pass all the same, within their limits", async () => {
