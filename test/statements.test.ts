@@ -1,4 +1,4 @@
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -55,6 +55,28 @@ describe("statements of the docs", () => {
       / Read it with recall\(\{"id":"[a-z2-7]{12}","lines":\[from,to\]\}\) or find in it with search\(.*\]\n\[ 'recall', 'search' \]\n/,
     );
     expect(stdout).toMatch(/\]\nline 25000 of a log\nline 25001 of a log\nline 25002 of a log\n\n1\n$/);
+  });
+
+  it("README: npm start serves the dashboard with the session that is played, where the page says", async () => {
+    const [, told] =
+      /`npm start` in\s+the clone opens it on [^`]*`(http:[^`]*)`/.exec(readFileSync("README.md", "utf8")) ?? [];
+    const { start } = JSON.parse(readFileSync("package.json", "utf8")).scripts as { start: string };
+    const [, program = "", port] = /^node (.*) --port (\d+)$/.exec(start) ?? [];
+    expect(told).toBe(`http://127.0.0.1:${port}/`);
+    const server = spawn(process.execPath, [...program.split(" "), "--port", "0"]);
+    try {
+      let said = "";
+      for await (const chunk of server.stdout) {
+        said += chunk;
+        if (said.includes("until Ctrl-C")) break;
+      }
+      const [url = ""] = /http:\/\/127\.0\.0\.1:\d+\//.exec(said) ?? [];
+      expect(await (await fetch(url)).text()).toContain("<title>Spillway</title>");
+      const { items } = (await (await fetch(`${url}api/sessions`)).json()) as { items: object[] };
+      expect(items).toMatchObject([{ session: "demo", cutCalls: 2, recalls: 1, recoveries: 1 }]);
+    } finally {
+      server.kill("SIGKILL");
+    }
   });
 
   it("the page of questions: what a model sees in 12 lines of 5,000 with one error among them", async () => {
