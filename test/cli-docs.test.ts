@@ -3,17 +3,16 @@ import { beforeAll, expect, it } from "vitest";
 import { Command } from "../src/entrypoints/cli/command.ts";
 import { type CommandRow, tableOf } from "../src/entrypoints/cli/command-table.ts";
 import { COMMANDS } from "../src/entrypoints/cli/main.ts";
-import { type Page, readPage } from "./docs/read-page.ts";
+import { readPage } from "./docs/read-page.ts";
+import { readTracked } from "./tree.ts";
 
 const PAGE = "docs/guide/command-line.md";
 const program = new Command("spillway").enablePositionalOptions();
-let page: Page;
 let text: string;
 
 beforeAll(async () => {
   for (const load of Object.values(COMMANDS)) await (await load())(program);
   text = await readFile(PAGE, "utf8");
-  page = readPage(PAGE, text);
 });
 
 const flagsOf = (command: Pick<Command, "options">) =>
@@ -33,14 +32,27 @@ it("every flag that the page uses is a flag of its command, or of any where no c
   const words = [...text.matchAll(/`(--?[a-zA-Z][\w-]*)[^`]*`/g)].map(([, flag = ""]) => flag);
   expect(words.length).toBeGreaterThan(10);
   expect(words.filter((flag) => !known.has(flag))).toEqual([]);
+});
+
+it("every command that a page writes out is one of ours, with flags that it has", async () => {
+  const pages = (await readTracked()).filter((path) => /^docs\/guide\/.*\.md$|README\.md$/.test(path));
+  expect(pages.length).toBeGreaterThan(20);
   const wrong: string[] = [];
-  for (const { language, text: script, line } of page.fences.filter((fence) => fence.language === "sh"))
-    for (const [, name = "", rest = ""] of script.matchAll(/\bspillway (\w+)((?:(?! -- )[^|\n])*)/g)) {
-      const command = program.commands.find((each) => each.name() === name);
-      const used = [...rest.matchAll(/ (--?[a-zA-Z][\w-]*)/g)].map(([, flag = ""]) => flag);
-      const unknown = command ? used.filter((flag) => !flagsOf(command).includes(flag)) : [name];
-      wrong.push(...unknown.map((each) => `${PAGE}:${line}: spillway ${name}: ${each} (${language})`));
-    }
+  let seen = 0;
+  for (const path of pages) {
+    const { fences, lines } = readPage(path, await readFile(path, "utf8"));
+    const scripts = fences.filter(({ language }) => language === "sh").flatMap((fence) => fence.text.split("\n"));
+    const spans = lines.flatMap((line) => line.match(/(?<=`)spillway [^`]*(?=`)/g) ?? []);
+    for (const line of [...scripts.filter((each) => !each.includes("npm ")), ...spans])
+      for (const [, name = "", rest = ""] of line.matchAll(/(?<![\w/])spillway (\w+)((?:(?! -- | # )[^|])*)/g)) {
+        const command = program.commands.find((each) => each.name() === name);
+        const used = [...rest.matchAll(/ (--?[a-zA-Z][\w-]*)/g)].map(([, flag = ""]) => flag);
+        const unknown = command ? used.filter((flag) => ![...flagsOf(command), "--help"].includes(flag)) : [name];
+        wrong.push(...unknown.map((each) => `${path}: ${line}: ${each}`));
+        seen += 1;
+      }
+  }
+  expect(seen).toBeGreaterThan(100);
   expect(wrong).toEqual([]);
 });
 
