@@ -22,7 +22,7 @@ export function readRecorded(file: string, wireName?: string): Recorded[] {
     return contexts.map(({ messages, carried }, at) => ({
       name: at === 0 ? name : `${name}, after compaction ${at}`,
       wire: transcript.wire,
-      messages: messages.map(loaded),
+      messages: messages.slice().map(loaded),
       carried,
       leftOut: at === 0 ? answersBeside : 0,
     }));

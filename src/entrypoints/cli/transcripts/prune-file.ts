@@ -5,7 +5,7 @@ import { appendEdits } from "./append-edits.ts";
 import { isEntry, isPlainEntry, knowsEdits } from "./entries.ts";
 import { readDocument, readSnapshot, type Transcript, tryOut } from "./open-transcript.ts";
 import { type Pruned, pruneInParts } from "./prune-parts.ts";
-import { readContext, StoredLine } from "./read-context.ts";
+import { readContext, StoredLine, StoredLines } from "./read-context.ts";
 import { breakOf, parseLine, readLines } from "./read-lines.ts";
 import { rewriteFile, type Sink, type Snapshot } from "./rewrite-file.ts";
 
@@ -25,7 +25,7 @@ export async function pruneRequest(
   options: PrepareOptions,
   request: number,
 ): Promise<{ messages: unknown[]; report: PruneReport }> {
-  const messages = readSnapshot(transcript.path, (old) => readContext(transcript, old).messages.map(loaded));
+  const messages = readSnapshot(transcript.path, (old) => readContext(transcript, old).messages.slice().map(loaded));
   const ends = messages.flatMap((message, index) =>
     transcript.wire.read(message).role === "assistant" ? [index] : [],
   );
@@ -55,7 +55,7 @@ export async function pruneFile(
     changed = 0;
     const { messages } = readContext(transcript, old);
     // What is not in the file's order cannot be written as it comes.
-    const isWhole = kind === "document" || !isInOrder(messages);
+    const isWhole = !(messages instanceof StoredLines && messages.isInOrder);
     const parts = { ...prepare, partMessages: isWhole ? messages.length : partMessages };
     report = yield* pruneInParts(messages, wire, spillway, parts);
   };
@@ -98,12 +98,6 @@ export async function pruneFile(
   }
   if (report === null) throw new Error("the transcript was not read");
   return { by: usesEdits ? "edits" : "rewrite", changed, report, ...done };
-}
-
-/** Whether each message stands behind the one before it. */
-function isInOrder(messages: readonly unknown[]): boolean {
-  const places = messages.flatMap((message) => (message instanceof StoredLine ? message.place.from : []));
-  return places.every((from, at) => at === 0 || from > (places[at - 1] as number));
 }
 
 /** A message in its new form, and the line that it comes from. */

@@ -5,6 +5,7 @@ import { estimateCounter } from "../../../stages/measure/estimate-tokens.ts";
 import { NUMBERS } from "../../../stages/policy/defaults.ts";
 import { resolveWindow } from "../../../stages/prune/resolve-window.ts";
 import { countSamples, subtract, weighMessage } from "../../../stages/prune/weight.ts";
+import type { MessageList } from "./read-context.ts";
 
 /** Some of a request's messages as they were, and as they are sent. */
 export interface Pruned {
@@ -32,7 +33,7 @@ const EVERY_OLD_RESULT = {
  * goes, whatever the others are. Of images, the newest ones of the last part are kept.
  */
 export async function* pruneInParts(
-  messages: readonly unknown[],
+  messages: MessageList,
   wire: Wire,
   spillway: Spillway,
   { partMessages = PART_MESSAGES, ...options }: PrepareOptions & { partMessages?: number | undefined },
@@ -74,11 +75,11 @@ function roleOf(wire: Wire, message: unknown) {
 }
 
 /** Whether what is no old result is over the window. Of a request that is much too long, only the start is read for it. */
-function isOver(messages: readonly unknown[], wire: Wire, { estimate }: PruningPolicy, window: number): boolean {
+function isOver(messages: MessageList, wire: Wire, { estimate }: PruningPolicy, window: number): boolean {
   const count = countSamples(estimateCounter);
   let left = window;
-  for (const message of messages) {
-    const { outside, outsideMedia } = weighMessage(wire, message, count);
+  for (let at = 0; at < messages.length; at++) {
+    const { outside, outsideMedia } = weighMessage(wire, messages.at(at), count);
     const { chars, tokens } = subtract(outside, outsideMedia);
     left -= estimate === "chars/4" ? chars / 4 : tokens;
     if (left < 0) return true;
@@ -87,7 +88,7 @@ function isOver(messages: readonly unknown[], wire: Wire, { estimate }: PruningP
 }
 
 /** Where the parts after the first one begin: at answers before which every call has its result, as far as the turn before tells. */
-function cutsOf(messages: readonly unknown[], wire: Wire, partMessages: number, keep: number): number[] {
+function cutsOf(messages: MessageList, wire: Wire, partMessages: number, keep: number): number[] {
   const last = lastAnswers(messages, wire, keep);
   const cuts: number[] = [];
   for (let at = partMessages; at < Math.min(last, messages.length - partMessages); at++) {
@@ -99,17 +100,17 @@ function cutsOf(messages: readonly unknown[], wire: Wire, partMessages: number, 
 }
 
 /** The place of the first of the newest answers; 0 if there are not so many. */
-function lastAnswers(messages: readonly unknown[], wire: Wire, count: number): number {
+function lastAnswers(messages: MessageList, wire: Wire, count: number): number {
   let at = messages.length;
-  for (let left = count; left > 0 && at > 0; ) if (roleOf(wire, messages[--at]) === "assistant") left--;
+  for (let left = count; left > 0 && at > 0; ) if (roleOf(wire, messages.at(--at)) === "assistant") left--;
   return at;
 }
 
-function isBetweenTurns(messages: readonly unknown[], wire: Wire, at: number): boolean {
-  if (roleOf(wire, messages[at]) !== "assistant") return false;
+function isBetweenTurns(messages: MessageList, wire: Wire, at: number): boolean {
+  if (roleOf(wire, messages.at(at)) !== "assistant") return false;
   let open = 0;
   for (let before = at - 1; before > 0; before--) {
-    const { role, calls, results } = wire.read(messages[before]);
+    const { role, calls, results } = wire.read(messages.at(before));
     open -= results.length;
     if (role === "assistant") return before < at - 1 && open + calls.length === 0;
   }

@@ -21,11 +21,13 @@ import { createSpillway } from "../../../index.ts";
 import { LOST_RESULT } from "../../../stages/mark/texts.ts";
 import { memoryStore } from "../../../storage/stores/memory.ts";
 import { pairResults } from "../../../wire/pair-results.ts";
+import { loaded } from "../../../wire/stored-message.ts";
 import { messagesOf } from "./cap-file.ts";
 import { compactFile } from "./compact-file.ts";
 import { guardFile } from "./guard-file.ts";
 import { openTranscript, readSnapshot } from "./open-transcript.ts";
 import { pruneFile, pruneRequest } from "./prune-file.ts";
+import { readContext } from "./read-context.ts";
 import { rewriteFile } from "./rewrite-file.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "spillway-transcripts-"));
@@ -615,6 +617,37 @@ describe("cap FILE", () => {
   });
 });
 
+interface Told {
+  type: string;
+  id: string;
+  parentId: string | null;
+  message?: { content?: string };
+  targetId?: string;
+  firstKeptEntryId?: string;
+  summary?: string;
+  replacement?: { content: string } | null;
+}
+
+/** What a session's entries say to its model, found the simple way. */
+function saidIn(entries: Told[]): (string | undefined)[] {
+  const byId = new Map<string | null | undefined, Told>(entries.map((one) => [one.id, one]));
+  const last = entries.at(-1) as Told;
+  const branch: Told[] = [];
+  let next = byId.get(last.type === "leaf" ? last.targetId : last.id);
+  for (; next !== undefined && !branch.includes(next); next = byId.get(next.parentId)) branch.unshift(next);
+  const edits = new Map(
+    branch.filter(({ type }) => type === "context_edit").map((one) => [one.targetId, one.replacement]),
+  );
+  const compaction = branch.findLastIndex(({ type }) => type === "compaction");
+  const kept = branch.findIndex(({ id }) => id === branch[compaction]?.firstKeptEntryId);
+  const shown = branch.filter((_one, at) => at > compaction || (kept >= 0 && at >= kept));
+  const said = shown.flatMap(({ id, type, message }) => {
+    if (type !== "message" || edits.get(id) === null) return [];
+    return edits.get(id)?.content ?? message?.content;
+  });
+  return compaction < 0 ? said : [branch[compaction]?.summary, ...said];
+}
+
 describe("prune FILE", () => {
   const long = (id: string) => [message(`a${id}`, null, call(id)), message(`r${id}`, `a${id}`, result(id, lines(150)))];
   const chained = (values: ReturnType<typeof message>[]) =>
@@ -798,6 +831,38 @@ describe("prune FILE", () => {
     const damaged = bytes.split("\n").find((line) => line.includes("\xff"));
     expect(readFileSync(path, "latin1").split("\n")).toContain(damaged);
     expect(read(path)).toHaveLength(14);
+  });
+
+  it("is sent what its entries say, in whatever order they stand and whatever they name", async () => {
+    const id = fc.integer({ min: 0, max: 12 }).map((at) => `e${at}`);
+    const one = fc.record({
+      id,
+      // Most entries follow the one before.
+      parentId: fc.oneof({ weight: 3, arbitrary: fc.constant("before") }, id, fc.constant(null)),
+      kind: fc.oneof(
+        { weight: 5, arbitrary: fc.constant("message") },
+        fc.constantFrom("context_edit", "compaction", "leaf"),
+      ),
+      named: id,
+      isGone: fc.boolean(),
+    });
+    const list = fc.uniqueArray(one, { minLength: 1, maxLength: 12, selector: ({ id }) => id });
+    fc.assert(
+      fc.property(list, (made) => {
+        const entries = made.map(({ id, parentId, kind, named, isGone }, at) => {
+          const parent = parentId === "before" ? (made[at - 1]?.id ?? null) : parentId;
+          if (kind === "message") return message(id, parent, { role: "assistant", content: id });
+          const replacement = isGone ? null : { content: `edited by ${id}` };
+          const about = { targetId: named, firstKeptEntryId: named, summary: `summary ${id}`, replacement };
+          return entry(id, parent, { type: kind, ...about }) as never;
+        });
+        const path = save(jsonl(header, ...entries));
+        const transcript = openTranscript(path);
+        const said = readSnapshot(path, (old) => readContext(transcript, old).messages.slice().map(loaded));
+        const texts = (said as { content?: string; summary?: string }[]).map((one) => one.content ?? one.summary);
+        expect(texts).toEqual(saidIn(entries as unknown as Told[]));
+      }),
+    );
   });
 
   it("shows edits that stand on long lines", async () => {
