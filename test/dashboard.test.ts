@@ -7,6 +7,7 @@ import { delimiter, join } from "node:path";
 import axe from "axe-core";
 import { type Browser, chromium, type Locator, type Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { stretchesOf } from "../dashboard/src/stretches.ts";
 import { type Served, startServe } from "../src/entrypoints/serve/start-serve.ts";
 import { PUBLIC_UPSTREAMS } from "../src/entrypoints/serve/upstreams.ts";
 import { createSpillway } from "../src/index.ts";
@@ -226,6 +227,14 @@ describe.skipIf(browserPath === null)("the dashboard", () => {
 
   it("each page that the bar leads to is among them", async () => {
     const { page } = await open("#/");
+    // All that it loads at first, what it asks the API included.
+    const loaded = await page.evaluate(() =>
+      performance
+        .getEntries()
+        .reduce((sum, entry) => sum + ((entry as PerformanceResourceTiming).transferSize ?? 0), 0),
+    );
+    expect(loaded).toBeGreaterThan(50_000);
+    expect(loaded).toBeLessThan(200_000);
     const hashes = await page.locator("nav li a").evaluateAll((all) => all.map((each) => each.getAttribute("href")));
     expect(hashes.length).toBeGreaterThan(5);
     expect(PAGES.map(([, hash]) => hash())).toEqual(expect.arrayContaining(hashes));
@@ -1028,6 +1037,15 @@ describe.skipIf(browserPath === null)("the dashboard", () => {
       await page.keyboard.press(key);
       await page.waitForSelector(`.selected[data-line="${starts[at]}"]`);
     }
+    // A key that is held down changes the address more often than browsers let it: one goes on all the same.
+    await page.evaluate(() => {
+      history.replaceState = () => {
+        throw new DOMException("too often", "SecurityError");
+      };
+    });
+    await page.getByLabel("Go to line").fill(String(starts[10]));
+    await page.keyboard.press("Enter");
+    await page.waitForSelector(`.selected[data-line="${starts[10]}"]`);
     // At the borders of some gaps.
     for (const { from, to, bytes } of [3, 9, 15].flatMap((at) => cuts[at] ?? [])) {
       await page.getByLabel("Go to line").fill(String(from));
@@ -1106,6 +1124,14 @@ describe.skipIf(browserPath === null)("the dashboard", () => {
     await page.keyboard.press("Enter");
     await page.waitForSelector('[data-line="654321"].found.selected');
     expect(page.url()).toContain("line=654321");
+    // Asked again, it goes to the next one.
+    await page.getByLabel("Find in the output").fill("entry 9999\\d\\d? of");
+    await page.getByLabel("regex").check();
+    for (const line of [99_990, 99_991, 99_992]) {
+      await page.getByLabel("Find in the output").press("Enter");
+      await page.waitForSelector(`[data-line="${line}"].found.selected`);
+    }
+    expect(await page.locator("output").textContent()).toBe("110 lines");
     // A deep link opens at its line.
     const again = await open(`#/outputs/${ids["many"]}?line=654321`);
     await again.page.waitForSelector('[data-line="654321"].selected');
@@ -1292,6 +1318,19 @@ describe.skipIf(browserPath === null)("the dashboard", () => {
     expect(await page.locator(".fault").textContent()).toContain("spillway serve");
     await page.close();
   });
+});
+
+it("takes two cuts inside one line as one gap with the bytes of both", () => {
+  const cut = (fromLine: number, toLine: number, bytes: number) => ({ fromLine, toLine, bytes });
+  const { receipt } = clampText("one line", { maxLines: 10 });
+  const cuts = [cut(2, 2, 100), cut(2, 2, 30), cut(2, 4, 7)] as unknown as typeof receipt.cuts;
+  const stretches = stretchesOf({ ...receipt, cuts }, 5, null, null);
+  expect(stretches.map(({ isShown, from, to, bytes }) => [isShown, from, to, bytes])).toEqual([
+    [true, 1, 1, 0],
+    [false, 2, 2, 130],
+    [false, 3, 4, 7],
+    [true, 5, 5, 0],
+  ]);
 });
 
 function numbered(count: number): string[] {

@@ -19,7 +19,12 @@ export function hrefTo(page: string, id = "", params: Record<string, string | nu
 export function go(href: string, how: "push" | "replace" = "push"): void {
   if (how === "push") location.hash = href;
   else {
-    history.replaceState(null, "", href);
+    try {
+      history.replaceState(null, "", href);
+    } catch {
+      // Browsers refuse it if it comes too often, as from a key that is held down. The next place will be told.
+      return;
+    }
     window.dispatchEvent(new HashChangeEvent("hashchange"));
   }
 }
