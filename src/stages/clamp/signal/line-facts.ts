@@ -201,6 +201,7 @@ export class LineFacts {
   isFrame = false;
   isHeader = false;
   isCommand = false;
+  /** Has a word for a warning, or is an element of a report that tells of one. */
   isWarning = false;
   /** Says that something failed. */
   tellsFailure = false;
@@ -277,7 +278,8 @@ export class LineFacts {
     this.#lookForNumber(bytes, start, stop);
     this.#lookForFrame(bytes, start, stop);
     this.#lookForExit();
-    this.isWarning = this.#isPlain(CONCEPT.warn);
+    // In XML the element's name tells, and not a word in its attributes.
+    this.isWarning = isElement(bytes, start) ? isFinding(bytes, start + 1, stop) : this.#isPlain(CONCEPT.warn);
     const cross = this.has(FLAG.cross);
     if (cross) this.tellsFailure = true;
     this.isHeader =
@@ -409,6 +411,21 @@ function hasSlashes(bytes: Uint8Array, at: number, stop: number): boolean {
 
 function isLetter(kind: number): boolean {
   return kind === LOWER || kind === UPPER;
+}
+
+const FINDINGS = hashesOf(
+  "error warning failure problem message msg issue violation defect finding bug buginstance longmessage shortmessage",
+);
+
+function isElement(bytes: Uint8Array, start: number): boolean {
+  return bytes[start] === 60 && isLetter(CLASS[bytes[start + 1] as number] as number);
+}
+
+/** True for an element of a report in XML that is called by what it tells: `<problem>`. */
+function isFinding(bytes: Uint8Array, start: number, stop: number): boolean {
+  let at = start;
+  while (at < stop && isLetter(CLASS[bytes[at] as number] as number)) at++;
+  return FINDINGS.has(wordHash(bytes, start, at));
 }
 
 /** True for a line of marks that points at something above it. */

@@ -230,6 +230,31 @@ describe("signal", () => {
     expect(text).toContain("All 1400 tests passed");
   });
 
+  it.each(["problem", "message", "violation"])(
+    "shows what a report in XML calls a %s before what it says of it",
+    (name) => {
+      const told = ["The parameter is never read.", "Both branches are the same.", "This name hides another one."];
+      const findings = told.flatMap((text, at) => [
+        `    <rule name="Rule${at}" uri="https://example.com/rules/of/this/tool/in/version/2/${"x".repeat(80)}${at}">`,
+        `      <${name}>${text}</${name}>`,
+        `      <solution>Write it in the way that was written down in the ${"long ".repeat(12)}guide ${at}.</solution>`,
+        `      <target name="Shop.Part${at}::Sum()" assembly="Shop, Version=1.0.0.0, Culture=neutral, Token=${"0".repeat(60)}">`,
+        `        <place at="Shop.Part${at}::Sum()" source="c:\\src\\shop\\Part${at}.cs" of="${"y".repeat(120)}"/>`,
+        "      </target>",
+        "    </rule>",
+      ]);
+      const words = ["unused", "hidden", "missing", "late", "raw", "empty", "dead", "null", "same", "static"];
+      const rules = words.flatMap((one) =>
+        words.map(
+          (other, at) => `    <option key="lint.problem.${one}${other}" value="${["error", "warning"][at % 2]}"/>`,
+        ),
+      );
+      const report = ["<report>", ...rules, "  <results>", ...findings, "  </results>", "</report>"].join("\n");
+      const { text } = clampText(report, { maxChars: 1700 }, { strategy: "signal" });
+      for (const each of told) expect(text).toContain(each);
+    },
+  );
+
   it("divides the room by the head share where nothing failed", () => {
     const log = ["building", ...passing(600), "warning: slow disk", ...passing(600), "All 1200 tests passed"].join(
       "\n",
