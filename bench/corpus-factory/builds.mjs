@@ -6,11 +6,12 @@ import { modules } from "./tests.mjs";
  * A tool that reads many files. `good(name, index)` is a file's text, and each fault has a function that gives the text with the
  * fault and, after it, what must be told of it.
  */
-function fileTool({ name, probe, command, shown, count = 40, file, good, more = () => ({}), faults }) {
+function fileTool({ name, probe, command, quietly, shown, count = 40, file, good, more = () => ({}), faults }) {
   return {
     name,
     probe,
     command,
+    quietly,
     shown,
     faults: Object.keys(faults),
     project(pick, fault) {
@@ -107,6 +108,7 @@ export const buildTools = [
     name: "javac",
     probe: "javac -version",
     command: "javac -Xlint:all -verbose -d out $(find src -name '*.java')",
+    quietly: "javac -d out $(find src -name '*.java')",
     file: (part) => `src/app/${capital(part)}.java`,
     good: java,
     faults: {
@@ -159,6 +161,7 @@ export const buildTools = [
     name: "cargo-build",
     probe: "cargo --version",
     command: "cargo build --offline --verbose",
+    quietly: "cargo build --offline --quiet",
     file: (part) => `src/${part}.rs`,
     good: (part, index) =>
       `pub fn ${part}_sum(a: u32) -> u32 { ${index % 3 === 0 ? "let unused = 1;" : ""} a + ${index} }\nfn never_called_${index}() {}\n`,
@@ -260,6 +263,7 @@ export const buildTools = [
     name: "mypy",
     probe: "mypy --version",
     command: "mypy --verbose --strict --cache-dir=/dev/null src",
+    quietly: "mypy --strict --cache-dir=/dev/null src",
     count: 30,
     file: (part) => `src/${part}.py`,
     good: (part, index) => `def ${part}_sum(first: int) -> int:\n    return first + ${index}\n`,
@@ -290,6 +294,7 @@ export const buildTools = [
     name: "cppcheck",
     probe: "cppcheck --version",
     command: "cppcheck --enable=style,warning --verbose src",
+    quietly: "cppcheck --enable=all --quiet src",
     file: (part) => `src/${part}.c`,
     good: c,
     faults: {

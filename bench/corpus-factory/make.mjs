@@ -16,6 +16,7 @@ import { buildTools } from "./builds.mjs";
 import { DRESS_COUNT, dress } from "./dress.mjs";
 import { jsonCases } from "./json-questions.mjs";
 import { madeLogs } from "./made-logs.mjs";
+import { variantOf } from "./plan.mjs";
 import { runTools } from "./runs.mjs";
 import { testTools } from "./tests.mjs";
 
@@ -32,10 +33,11 @@ const TIMEOUT_MS = 240_000;
 /** The same numbers for the same seed. */
 function seeded(seed) {
   let state = seed * 7919 + 17;
-  return (below) => {
+  const pick = (below) => {
     state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
     return Math.floor((state / 2 ** 32) * below);
   };
+  return Object.assign(pick, { variant: variantOf(seed) });
 }
 
 function writeFiles(folder, files) {
@@ -84,16 +86,18 @@ function toldIn(bad, good, truth) {
 /** All cases of one tool and seed, each with another dress. */
 async function toolCases(tool, seed) {
   const lines = [];
-  const good = await run(tool.command, tool.project(seeded(seed), null).files);
+  const { isQuiet } = variantOf(seed);
+  const said = (isQuiet && tool.quietly) || tool.command;
+  const good = await run(said, tool.project(seeded(seed), null).files);
   for (const [number, fault] of tool.faults.entries()) {
     const project = tool.project(seeded(seed), fault);
-    const bad = await run(tool.command, project.files);
+    const bad = await run(said, project.files);
     const truth = toldIn(bad.output, good.output, project.truth);
     if (truth.length === 0) {
       console.error(`${tool.name}, ${fault}: the output does not name the fault\n${bad.output.toString().slice(-600)}`);
       continue;
     }
-    const command = tool.shown ?? tool.command;
+    const command = tool.shown ?? said;
     const which = (seed * tool.faults.length + number + tool.name.length) % DRESS_COUNT;
     const output = dress(bad.output, { which, command, seed, failed: bad.exitCode !== 0 });
     const id = `${tool.name}-${fault}-${seed}`;

@@ -40,22 +40,43 @@ export const capital = (text) => text.replace(/(?:^|[ _])(\w)/g, (_, letter) => 
 export const snake = (text) => text.replaceAll(" ", "_");
 export const chatter = (pick, lines) => range(lines).map(() => CHATTER[pick(CHATTER.length)](pick));
 
-/** Names of parts, and which of them get the fault: in the middle, often one, at times several. */
-export function planParts(pick, fault, count) {
+/** Ways in which a project differs from seed to seed: how large it is, where its faults are, and whether its tool says little. */
+const VARIANTS = [
+  { size: 1, place: "anywhere", isQuiet: false },
+  { size: 0.4, place: "start", isQuiet: true },
+  { size: 2.5, place: "end", isQuiet: false },
+  { size: 2.5, place: "start", isQuiet: true },
+  { size: 0.4, place: "end", isQuiet: false },
+];
+export const variantOf = (seed) => VARIANTS[seed % VARIANTS.length];
+
+const LEAST_PARTS = 8;
+/** How many there are in a project of this size, and from which to which a fault may be: never the first or the last. */
+function planPlaces({ size, place }, usual) {
+  const count = Math.max(LEAST_PARTS, Math.round(usual * size));
+  const fifth = Math.ceil(count / 5);
+  const first = place === "end" ? count - 1 - fifth : 1;
+  return { count, first, room: place === "anywhere" ? count - 2 : fifth };
+}
+
+/** Names of parts, and which of them get the fault: often one, at times several. */
+export function planParts(pick, fault, usual) {
+  const { count, first, room } = planPlaces(pick.variant, usual);
   const names = range(count).map((index) => `${NOUNS[(index + pick(3)) % NOUNS.length]}${index}`);
-  const wanted = [1, 1, 3, 6][pick(4)];
+  const wanted = Math.min(room, [1, 1, 3, 6][pick(4)]);
   const wrong = new Set();
-  while (wrong.size < wanted) wrong.add(1 + pick(count - 2));
+  while (wrong.size < wanted) wrong.add(first + pick(room));
   const isWrong = (index) => fault !== null && wrong.has(index);
   return { names, isWrong, wrong: fault === null ? [] : names.filter((_, index) => wrong.has(index)) };
 }
 
 /** Suites of tests. A test has a name, what it logs, and two numbers that nothing else prints; a wrong one has the fault. */
 export function planTests(pick, fault, { suites = 16, tests = 10, talk = 3 } = {}) {
+  const { count, first, room } = planPlaces(pick.variant, suites);
   const wanted = [1, 1, 3, 7][pick(4)];
   const places = new Set();
-  while (places.size < wanted) places.add(tests + pick((suites - 2) * tests));
-  const all = range(suites).map((suite) => {
+  while (places.size < wanted) places.add(first * tests + pick(room * tests));
+  const all = range(count).map((suite) => {
     const name = `${NOUNS[(suite + pick(3)) % NOUNS.length]}${suite}`;
     return {
       name,

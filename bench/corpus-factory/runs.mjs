@@ -200,6 +200,7 @@ export const runTools = [
     faults: ["not-found", "refused", "assertion"],
     probe: "ansible-playbook --version",
     command: "ANSIBLE_NOCOLOR=1 ansible-playbook -v -i localhost, -c local play.yml",
+    quietly: "ANSIBLE_NOCOLOR=1 ansible-playbook -i localhost, -c local play.yml",
     project(pick, fault) {
       const { names, isWrong, wrong } = planParts(pick, fault, 40);
       const tasks = names.map((part, index) => task(part, isWrong(index) ? fault : null, index));
@@ -338,6 +339,7 @@ export const runTools = [
     faults: ["missing-module", "missing-script", "lock"],
     probe: "npm --version",
     command: "npm run all --loglevel=verbose --offline",
+    quietly: "npm run all --offline",
     project(pick, fault) {
       const { names, isWrong, wrong } = planParts(pick, fault, 12);
       const scripts = {};

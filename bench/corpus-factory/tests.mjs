@@ -91,13 +91,15 @@ const jsTest = (each, body) => `  it("${each.suite} ${each.deed}", async () => {
 const packageFile = { "package.json": '{"name":"project","version":"1.0.0","type":"module"}' };
 const full = ({ suite, deed }) => `${suite} ${deed}`;
 
-function jsTool(name, command, header, { file, names, faults = ["assertion", "crash", "thrown", "refused"], ...rest }) {
+const JS_FAULTS = ["assertion", "crash", "thrown", "refused"];
+function jsTool(name, command, header, { file, names, faults = JS_FAULTS, quietly, ...rest }) {
   return {
     name,
     faults,
     probe: name.startsWith("node") ? "node --version" : `test -x ${modules}/.bin/${name}`,
     shown: `npx ${name}`,
     command,
+    quietly,
     project: suiteFiles({
       language: LANGUAGES.js,
       file: file ?? (({ name: part }) => `test/${part}.test.js`),
@@ -278,11 +280,13 @@ export const testTools = [
     {
       names: (test) => [`FAIL  test/${test.suite}.test.js > ${capital(test.suite)} > ${full(test)}`],
       faults: ["assertion", "crash", "timeout", "thrown"],
+      quietly: linked("vitest run --test-timeout=400"),
     },
   ),
   jsTool("mocha", linked("mocha --timeout 400 'test/*.js'"), ASSERT, {
     names: ({ suite, deed }) => [`${suite} ${deed}:`],
     faults: ["assertion", "timeout", "refused", "thrown"],
+    quietly: linked("mocha --timeout 400 --reporter dot 'test/*.js'"),
   }),
   jsTool(
     "jest",
@@ -312,6 +316,7 @@ export const testTools = [
     faults: ["assertion", "crash", "refused", "disk", "thrown"],
     probe: "python3 --version",
     command: "python3 -m unittest discover -v -s tests",
+    quietly: "python3 -m unittest discover -b -s tests",
     project: suiteFiles({
       language: LANGUAGES.python,
       separator: "\n        ",
@@ -326,6 +331,7 @@ export const testTools = [
     faults: ["assertion", "crash", "refused", "disk", "thrown"],
     probe: "pytest --version",
     command: "pytest -v -rA -p no:cacheprovider tests",
+    quietly: "pytest -q --tb=short -p no:cacheprovider tests",
     project: suiteFiles({
       language: LANGUAGES.python,
       separator: "\n        ",
@@ -340,6 +346,7 @@ export const testTools = [
     faults: ["assertion", "crash", "refused", "thrown"],
     probe: "go version",
     command: "GOFLAGS=-mod=mod GOPROXY=off go test -v ./...",
+    quietly: "GOFLAGS=-mod=mod GOPROXY=off go test ./...",
     project: suiteFiles({
       language: GO,
       separator: "\n\t",
@@ -456,6 +463,7 @@ export const testTools = [
     faults: ["assertion", "crash", "thrown"],
     probe: "busted --version",
     command: "busted -v -o gtest spec",
+    quietly: "busted spec",
     project: suiteFiles({
       language: LUA,
       file: ({ name }) => `spec/${name}_spec.lua`,
@@ -488,6 +496,7 @@ export const testTools = [
     faults: ["assertion", "crash", "thrown"],
     probe: "prove --version",
     command: "prove -v t",
+    quietly: "prove t",
     project: suiteFiles({
       language: PERL,
       separator: "\n",
