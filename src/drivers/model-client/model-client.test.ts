@@ -228,6 +228,12 @@ describe("what a call took", () => {
     ]);
   });
 
+  it("is what it may have taken for an answer that is too long to be read", async () => {
+    const url = await serve((_request, response) => void response.end("x".repeat(200_000)));
+    const spent = await spentBy(open(url, prices));
+    expect(spent).toMatchObject([{ calls: 1, inputTokens: 6, outputTokens: PROMPT.maxTokens, isEstimate: true }]);
+  });
+
   it("is nothing for a call that was refused or not made", async () => {
     const url = await serve((_request, response) => json(response, {}, 500));
     expect(await spentBy(open(url))).toEqual([]);

@@ -118,6 +118,10 @@ function askEndpoint({ endpoint, model, key, speaks }: ModelEndpoint): Ask {
     const other = posted.status === 400 ? (speech.otherBody?.(body, posted.text) ?? null) : null;
     if (other !== null) posted = await post(other);
     if (posted.status < 200 || posted.status > 299) throw new Error(`${posted.status} ${oneLine(posted.text, key)}`);
+    if (posted.isCut) {
+      const text = new Error(`the answer is over ${maxBytes} bytes`);
+      return { text, inputTokens: undefined, outputTokens: prompt.maxTokens };
+    }
     const answer = parsed(posted.text);
     return { text: textOrFault(() => speech.read(answer)), ...speech.usage(answer) };
   };
@@ -228,6 +232,8 @@ function hourlyCaps(maxCalls: number, maxChars: number, now: () => number) {
 interface Posted {
   status: number;
   text: string;
+  /** There was more than is read. */
+  isCut: boolean;
 }
 
 /** Sends JSON and reads at most `maxBytes` of the answer. */
@@ -246,22 +252,22 @@ async function postJson(
     redirect: "error",
     signal,
   });
-  return { status: response.status, text: await readAtMost(response, maxBytes) };
+  return { status: response.status, ...(await readAtMost(response, maxBytes)) };
 }
 
-async function readAtMost({ body }: Response, maxBytes: number): Promise<string> {
-  if (body === null) return "";
+async function readAtMost({ body }: Response, maxBytes: number): Promise<Omit<Posted, "status">> {
+  if (body === null) return { text: "", isCut: false };
   const decoder = new TextDecoder();
   const reader = body.getReader();
   let text = "";
   let bytes = 0;
   for (;;) {
     const { value, done } = await reader.read();
-    if (done) return text + decoder.decode();
+    if (done) return { text: text + decoder.decode(), isCut: false };
     bytes += value.length;
     if (bytes > maxBytes) {
       await reader.cancel();
-      throw new Error(`the answer is over ${maxBytes} bytes`);
+      return { text, isCut: true };
     }
     text += decoder.decode(value, { stream: true });
   }
