@@ -58,3 +58,14 @@ describe("room that is left", () => {
     expect(receipt.shown.bytes).toBeGreaterThan(0.9 * 51_200);
   });
 });
+
+it.each(["auto", "signal", "head", "tail", "head-tail"])(
+  "the limit that bound is named where two are exceeded, by %s",
+  (strategy) => {
+    const log = Array.from({ length: 9000 }, (_, n) => `${n * 7919} of a log\n`).join("");
+    const cutBy = (maxBytes: number, maxLines: number) =>
+      clampText(log, { maxBytes, maxLines }, { strategy, fold: false }).receipt.cutBy;
+    expect(cutBy(50_000, 40)).toBe("lines");
+    expect(cutBy(2000, 8000)).toBe("bytes");
+  },
+);
