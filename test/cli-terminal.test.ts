@@ -1,6 +1,8 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -216,6 +218,43 @@ describe("on a terminal", () => {
     expect(lines.at(-1)).toBe("first\nESC[31mnewest\n");
     expect(await watchTerminal("$S run -q -- sleep 1.3", () => {})).not.toContain("running");
     expect(piped("run", "--", "sleep", "1.2").stderr).not.toContain("running");
+  });
+
+  it("shows it too where output may go to a pager, and takes it away before the pager has the screen", async () => {
+    const silent = createServer(() => {}).listen(0, "127.0.0.1");
+    await once(silent, "listening");
+    const { port } = silent.address() as AddressInfo;
+    const line = `PAGER='sed s/^/paged:/' ANTHROPIC_BASE_URL=http://127.0.0.1:${port} $S doctor`;
+    const all = await watchTerminal(`stty rows 4; ${line}`, () => {}).finally(() => {
+      silent.closeAllConnections();
+      silent.close();
+    });
+    const rows = all.split("\rESC[K");
+    expect(rows.at(-2)).toMatch(/^looking \.\.\. \d+ s$/);
+    expect(rows.at(-1)).toMatch(/^paged:.*ok +/);
+    expect(rows.at(-1)).not.toContain("looking");
+  });
+
+  it("makes the table of a replay fit", () => {
+    const said = [
+      { role: "user", content: "go" },
+      { role: "assistant", content: [{ type: "tool_use", id: "t1", name: "bash", input: {} }] },
+      { role: "user", content: [{ type: "tool_result", tool_use_id: "t1", content: "done" }] },
+      { role: "assistant", content: "It is done." },
+    ];
+    writeFileSync(join(folder, "messages.json"), JSON.stringify(said));
+    const head = (columns: number) =>
+      onTerminal("$S replay messages.json", { columns })
+        .split("\n")
+        .find((row) => row.startsWith("POLICY"));
+    expect(piped("replay", "messages.json").stdout).toMatch(/^POLICY .* UNCHANGED$/m);
+    for (const [columns, left] of [
+      [80, /COST +OVER +MISSED$/],
+      [60, /^POLICY +TOKENS .* COST .*MISSED$/],
+    ] as const) {
+      expect(head(columns)).toMatch(left);
+      expect(head(columns)?.length).toBeLessThanOrEqual(columns);
+    }
   });
 
   it("adds no summary to an output that passed as it came", () => {

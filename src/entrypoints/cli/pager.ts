@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { setPager, writeError, writeOut } from "./write-out.ts";
+import { setPager, showStatus, writeError, writeOut } from "./write-out.ts";
 
 /** As git does: less ends at once if all fits, passes colours and leaves the text on the screen. */
 const LESS = { LESS: "FRX", LV: "-c" };
@@ -24,6 +24,9 @@ export function openPager(rows: number): { end(): Promise<void> } {
   const onInterrupt = () => {};
   if (command.trim() === "" || command === "cat") return { end: async () => {} };
   setPager({
+    get isShown() {
+      return child !== null;
+    },
     async write(chunk) {
       if (child === null) {
         held.push(chunk);
@@ -37,6 +40,7 @@ export function openPager(rows: number): { end(): Promise<void> } {
   });
 
   function start(): ChildProcess {
+    showStatus("");
     const started = spawn(command, {
       shell: true,
       stdio: ["pipe", "inherit", "inherit"],

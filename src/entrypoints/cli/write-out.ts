@@ -11,6 +11,8 @@ let pager: Pager | null = null;
 
 /** A program that shows long output page by page. */
 export interface Pager {
+  /** Whether it has the screen. Until then, output is held back. */
+  readonly isShown: boolean;
   write(chunk: string | Uint8Array): Promise<void>;
   /** What was told is written when the pager has ended. */
   hold(text: string): void;
@@ -44,7 +46,7 @@ function onFault(error: NodeJS.ErrnoException): void {
 export async function writeOut(chunk: string | Uint8Array): Promise<void> {
   if (chunk.length === 0) return;
   if (pager !== null) return pager.write(chunk);
-  if (isStatusShown) showStatus("");
+  showStatus("");
   isLineEnded = chunk[chunk.length - 1] === "\n" || chunk.at(-1) === 10;
   try {
     const rest = writeNow(1, chunk);
@@ -66,7 +68,7 @@ export function outputStream(): NodeJS.WriteStream {
 /** Writes to standard error. If nobody reads it, the command goes on all the same. */
 export function writeError(text: string): void {
   if (pager !== null) return pager.hold(text);
-  if (isStatusShown) showStatus("");
+  showStatus("");
   endLine();
   writeErrorNow(text);
 }
@@ -109,7 +111,7 @@ const CLEAR_LINE = "\r\x1b[K";
 
 /** Shows a line on standard error, which must be a terminal, until something else is written. An empty one takes it away. */
 export function showStatus(line: string): void {
-  if (pager !== null) return;
+  if (pager?.isShown || (line === "" && !isStatusShown)) return;
   isStatusShown = line !== "";
   writeErrorNow(CLEAR_LINE + line);
 }

@@ -18,6 +18,8 @@ import {
 import { readDuration } from "../amounts.ts";
 import type { Command } from "../command.ts";
 import { readWindow, wholeNumber } from "../flags.ts";
+import { onScreen, type Screen } from "../screen.ts";
+import { startStatus } from "../status-line.ts";
 import { alignTable } from "../table.ts";
 import { writeJson, writeOut } from "../write-out.ts";
 
@@ -77,48 +79,61 @@ Examples:
   spillway replay session.jsonl --window 64000
   spillway replay runs/*.json --policy ours --policy each-request --html replay.html
   spillway replay session.jsonl --json | jq '.totals[] | {policy, cost, misses}'`)
-    .action((files: string[], flags: ReplayFlags) => replayFiles(files, flags));
+    .action((files: string[], flags: ReplayFlags) => onScreen(flags, ({ width }) => replayFiles(files, flags, width)));
 }
 
-async function replayFiles(files: string[], flags: ReplayFlags): Promise<void> {
+async function replayFiles(files: string[], flags: ReplayFlags, width: Screen["width"]): Promise<void> {
   const [{ readRecorded }, { memoryStore }] = await Promise.all([
     import("../read-recorded.ts"),
     import("../../../storage/stores/memory.ts"),
   ]);
   const asked = new Set(["none", ...(flags.policy ?? POLICIES)]);
+  let played = 0;
+  const status = startStatus((seconds) => `replaying ${seconds}, ${counted(played, "conversation")}`);
   const replayed = await replay(conversations(), {
     policies: policies.filter(({ name }) => asked.has(name)),
     windowTokens: flags.window,
     prices: pricesOf(flags),
     counter: estimateCounter,
     // A replay keeps nothing, so nothing has to be redacted.
-    makeSpillway: ({ keeps, ...parts }) =>
-      createSpillway({
+    makeSpillway: ({ keeps, ...parts }) => {
+      status.tick();
+      return createSpillway({
         ...parts,
         store: keeps ? memoryStore({ secret: NO_SECRET }) : null,
         ledger: null,
         env: {},
         redact: "off",
-      }),
-  });
+      });
+    },
+  }).finally(() => status.stop());
   if (flags.html !== undefined) writeFileSync(flags.html, writePage(replayed));
   if (flags.json) return writeJson(replayed);
-  await writeOut(told(replayed));
+  await writeOut(told(replayed, width));
 
   function* conversations() {
-    for (const file of files) yield* readRecorded(file, flags.wire);
+    for (const file of files)
+      for (const conversation of readRecorded(file, flags.wire)) {
+        yield conversation;
+        played += 1;
+      }
   }
 }
 
-function told({ totals, conversations, windowTokens, prices, leftOut, counted: usage }: Replayed): string {
+/** As far as they have no room on the screen, these columns are left out, in this order. */
+const MAY_GO = ["UNCHANGED", "CACHE WRITE", "CACHE READ", "OVER", "SAVED"];
+
+function told(replayed: Replayed, width: Screen["width"]): string {
+  const { totals, conversations, windowTokens, prices, leftOut, counted: usage } = replayed;
   const requests = totals[0]?.requests ?? 0;
   const about = `${counted(conversations.length, "conversation")}, ${counted(requests, "request")}, window ${grouped(windowTokens)}, prices ${prices.name} (${prices.source})`;
   const left = leftOut === 0 ? "" : `${counted(leftOut, "request")} of other branches left out\n`;
+  const rows = [HEAD, ...totals.map((one) => figuresOf(one, totals[0] as Totals))];
   const estimate = usage.estimated + usage.beside;
   const parts = `${grouped(usage.estimated)} for messages, ${grouped(usage.beside)} beside them`;
   const off = `${((estimate / usage.tokens - 1) * 100).toFixed(1)} %`;
   const recorded = `recorded usage: ${grouped(usage.tokens)} tokens in ${counted(usage.requests, "request")}; estimate: ${grouped(estimate)} (${parts}), ${off} off\n`;
-  return `${about}\n${left}${usage.requests === 0 ? "" : recorded}\n${alignTable([HEAD, ...totals.map((one) => figuresOf(one, totals[0] as Totals))], NUMBER_COLUMNS)}`;
+  return `${about}\n${left}${usage.requests === 0 ? "" : recorded}\n${alignTable(rows, NUMBER_COLUMNS, { width, drops: MAY_GO.map((name) => HEAD.indexOf(name)) })}`;
 }
 
 function pricesOf(flags: ReplayFlags): Prices {
