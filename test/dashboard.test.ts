@@ -1307,6 +1307,23 @@ describe.skipIf(browserPath === null)("the dashboard", () => {
     await page.close();
   });
 
+  it("lists more sessions than one page has", async () => {
+    const about = { tool: null, call: null, artifact: null, receipt: null, kind: "request-answered" as const };
+    await Promise.all(
+      Array.from({ length: 210 }, (_none, at) =>
+        ledger.record({ ...about, session: `one of many ${at}`, atMs: Date.now(), more: { inputTokens: 1 } }),
+      ),
+    );
+    const { page } = await open("#/sessions");
+    const rows = page.locator("[aria-label='Sessions'] tbody tr");
+    await rows.first().waitFor();
+    expect(await rows.count()).toBe(200);
+    await page.getByRole("button", { name: "Show more" }).click();
+    const [all] = sql<{ count: number }>("select count(distinct session) count from events");
+    await expect.poll(() => rows.count()).toBe(all?.count);
+    await page.close();
+  });
+
   it("says what to do when the server is gone, and keeps what is there", async () => {
     const { page } = await open("#/sessions");
     await page.waitForSelector("tbody tr");
