@@ -478,6 +478,22 @@ test("names that hold line breaks or hidden characters are escaped, and read as 
   rmSync(join(inside, name));
 });
 
+test("repo_map says how much of the code its map shows, and which files it could not be made of", async () => {
+  const repo = join(folder, "repo");
+  mkdirSync(repo);
+  const map = async () => {
+    const made = boundedTools({ spillway, roots: await openRoots([repo]), only: ["repo_map"] });
+    return (await made[0]?.call({}))?.text.split("\n").at(-1);
+  };
+  writeFileSync(join(repo, "main.ts"), "export function main() {}\n");
+  expect(await map()).toBe("[1 of 1 definition, in 1 of 1 source file]");
+  writeFileSync(join(repo, "made.ts"), "x;\n".repeat(200_000));
+  writeFileSync(join(repo, "notes.txt"), "");
+  expect(await map()).toBe(
+    "[1 of 1 definition, in 1 of 2 source files; skipped: 1 file too large to be written by hand, 1 file in other languages (.txt)]",
+  );
+});
+
 test("only the tools that are asked for are made, and what is unknown is refused", async () => {
   const spillway = await createSpillway({ store: null, ledger: null, env: {} });
   const names = boundedTools({ spillway, roots, only: ["search", "recall"] }).map(({ name }) => name);
