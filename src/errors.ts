@@ -89,6 +89,11 @@ export function messageOf(thrown: unknown): string {
   }
 }
 
+/** The code of an error of the system or of a database, such as ENOENT; empty if it has none. */
+export function codeOf(error: unknown): string {
+  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
+}
+
 const REASONS: Record<string, string> = {
   ENOENT: "no such file",
   EACCES: "permission denied",

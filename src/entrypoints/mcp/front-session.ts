@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
 import type { ServerResponse } from "node:http";
-import { messageOf } from "../../errors.ts";
 import {
   askedBy,
   hasId,
@@ -14,7 +13,8 @@ import {
   type Written,
   withValues,
 } from "./json-rpc.ts";
-import { newSessionName, type ProxyOptions } from "./proxy-stdio.ts";
+import { drained } from "./line-frames.ts";
+import { newSessionName, type ProxyOptions, serverHandlers } from "./proxy-stdio.ts";
 import { type RelayEnds, startRelay } from "./relay.ts";
 import type { RequestHeaders } from "./upstream.ts";
 
@@ -114,14 +114,7 @@ export function newFrontSession(
     const isTaken = response.write(`event: message\ndata: ${text.replaceAll(/[\r\n]+/g, " ")}\n\n`);
     if (isTaken || response.destroyed) return;
     if (isShared && response.writableLength > MAX_UNREAD_BYTES) response.destroy();
-    if (isShared) return;
-    await new Promise<void>((resolve) => {
-      const go = () => {
-        response.off("drain", go).off("close", go);
-        resolve();
-      };
-      response.once("drain", go).once("close", go);
-    });
+    if (!isShared) await drained(response);
   }
 
   /** Gives requests ids and progress tokens of our own, so that each answer finds the client that asked. */
@@ -160,15 +153,8 @@ export function newFrontSession(
 
   const ends: RelayEnds = { toClient, toServer: (message, headers) => server.send(message, headers), warn };
   const relay = startRelay(spillway, session, ends, rules);
-  const server = upstream({
-    message: (message) => relay.fromServer(message).catch((error: unknown) => warn(messageOf(error))),
-    tooLong: relay.tooLong,
-    failed: relay.failed,
-    gone: relay.serverGone,
-    // Others may come when it can be.
-    unable: (fault) => warn(fault.message),
-    greeting: () => relay.greeting,
-  });
+  // Others may come when it can be.
+  const server = upstream(serverHandlers(relay, warn, (fault) => warn(fault.message)));
 
   return {
     id: randomUUID(),

@@ -34,7 +34,6 @@ const IDLE_MS = 30 * 60_000;
 const LOOKS = 10;
 const HEADER_MISMATCH = -32020;
 
-/** A session and when it was last used. */
 interface Held {
   session: FrontSession;
   usedAtMs: number;

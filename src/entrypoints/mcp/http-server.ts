@@ -162,7 +162,6 @@ export function startHttpServer({ url, headers: ownHeaders }: HttpServerOptions,
     return greeted;
   }
 
-  /** Reads the messages of an answer. */
   async function take(asked: Post, answer: IncomingMessage, signal: AbortSignal): Promise<void> {
     const at: Place = {};
     for await (const line of messagesIn(answer, at)) await tell(asked, line);

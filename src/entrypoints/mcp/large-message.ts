@@ -140,7 +140,6 @@ interface Found {
   left: (Span & { count: number })[];
 }
 
-/** A list or a record that is being read. */
 interface Level {
   from: number;
   isList: boolean;

@@ -70,10 +70,14 @@ function isBlank(byte: number): boolean {
 }
 
 /** Writes one message as a line. If the reader is slow, it waits, so that memory does not grow. */
-export function writeLine(to: Writable, message: Uint8Array | string): Promise<void> {
+export async function writeLine(to: Writable, message: Uint8Array | string): Promise<void> {
   to.write(message);
   // A stream that is closed already emits no more events.
-  if (to.write("\n") || to.destroyed) return Promise.resolve();
+  if (!to.write("\n") && !to.destroyed) await drained(to);
+}
+
+/** Waits until a stream takes more, or takes no more for ever. */
+export function drained(to: Writable): Promise<void> {
   return new Promise((resolve) => {
     const go = () => {
       to.off("drain", go).off("close", go).off("error", go);

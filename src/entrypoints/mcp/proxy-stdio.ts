@@ -3,7 +3,7 @@ import type { Readable, Writable } from "node:stream";
 import { messageOf } from "../../errors.ts";
 import type { Spillway } from "../../spillway.ts";
 import { newLineFrames, writeLine } from "./line-frames.ts";
-import { type RelayEnds, type RelayRules, startRelay } from "./relay.ts";
+import { type Relay, type RelayEnds, type RelayRules, startRelay } from "./relay.ts";
 import type { ServerHandlers, UnableServer, Upstream } from "./upstream.ts";
 
 /** How a proxy is set up. */
@@ -31,6 +31,22 @@ export function newSessionName(): string {
   return `mcp-${randomBytes(5).toString("hex")}`;
 }
 
+/** What a server tells, handed to a relay. */
+export function serverHandlers(
+  relay: Relay,
+  warn: ProxyOptions["warn"],
+  unable: ServerHandlers["unable"],
+): ServerHandlers {
+  return {
+    message: (message) => relay.fromServer(message).catch((error: unknown) => warn(messageOf(error))),
+    tooLong: relay.tooLong,
+    failed: relay.failed,
+    gone: relay.serverGone,
+    unable,
+    greeting: () => relay.greeting,
+  };
+}
+
 /** Stands between a client on standard input and output and a server, until the client is gone. Rejects if the server cannot be run. */
 export async function proxyStdio(
   { spillway, session = newSessionName(), upstream, warn, rules }: ProxyOptions,
@@ -48,17 +64,12 @@ export async function proxyStdio(
     warn,
   };
   const relay = startRelay(spillway, session, ends, rules);
-  const server = upstream({
-    message: (message) => relay.fromServer(message).catch((error: unknown) => warn(messageOf(error))),
-    tooLong: relay.tooLong,
-    failed: relay.failed,
-    gone: relay.serverGone,
-    unable(fault) {
+  const server = upstream(
+    serverHandlers(relay, warn, (fault) => {
       unable = fault;
       input.destroy();
-    },
-    greeting: () => relay.greeting,
-  });
+    }),
+  );
   const frames = newLineFrames(MAX_LINE_BYTES, (_, bytes) =>
     warn(`the client sent a message of ${bytes} bytes; it is left out`),
   );

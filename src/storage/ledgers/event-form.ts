@@ -142,7 +142,6 @@ function isPersonsRead({ kind, more }: SpillwayEvent): boolean {
   return RECALLS.has(kind) && more?.["reads"] === "person";
 }
 
-/** Returns what one event adds to the sums. */
 function eventSums(event: SpillwayEvent): Totals {
   const { kind, receipt, more } = event;
   // What recovery cut once more counts where it came in.

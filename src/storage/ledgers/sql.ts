@@ -196,7 +196,6 @@ function* portions<Value>(values: readonly Value[], most: number): Generator<Val
   for (let from = 0; from < values.length; from += most) yield values.slice(from, from + most);
 }
 
-/** Adds sums to those of an hour, a tool and a session. */
 function addedSums(kysely: Kysely<Schema>, sums: readonly RollupTable[]) {
   return kysely
     .insertInto("rollups")

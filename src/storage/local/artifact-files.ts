@@ -1,13 +1,13 @@
 import { createHash } from "node:crypto";
 import { existsSync, renameSync, unlinkSync } from "node:fs";
 import { join } from "node:path";
-import { SpillwayError } from "../../errors.ts";
+import { codeOf, SpillwayError } from "../../errors.ts";
 import type { ArtifactRows } from "./artifact-rows.ts";
 import { checkedBytes, type LineIndex, readLineIndex, startLineIndex } from "./line-index.ts";
 import type { Database } from "./open-database.ts";
 import { type ArtifactBytes, openPlain } from "./plain-file.ts";
 import type { ArtifactTable } from "./schema.ts";
-import { artifactFolder, codeOf, makeArtifactFolder, type StoreFolders, syncFolder } from "./store-folders.ts";
+import { artifactFolder, makeArtifactFolder, type StoreFolders, syncFolder } from "./store-folders.ts";
 
 const READ_BYTES = 1024 * 1024;
 /** A file can become a row or the reverse between the reading of its row and its opening, but not again and again. */

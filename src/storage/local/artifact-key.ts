@@ -3,7 +3,7 @@ import { link, open, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { SpillwayError } from "../../errors.ts";
 import { openNoFollow, readAt } from "./plain-file.ts";
-import { codeOf, PRIVATE_FILE, type StoreFolders, syncFolder } from "./store-folders.ts";
+import { ignoreExisting, PRIVATE_FILE, type StoreFolders, syncFolder } from "./store-folders.ts";
 
 const ALPHABET = "abcdefghijklmnopqrstuvwxyz234567";
 const ID_CHARS = 12;
@@ -95,9 +95,7 @@ async function makeSecret(path: string, folders: StoreFolders, secret: Uint8Arra
     } finally {
       await handle.close();
     }
-    await link(part, path).catch((error: unknown) => {
-      if (codeOf(error) !== "EEXIST") throw error;
-    });
+    await link(part, path).catch(ignoreExisting);
     syncFolder(folders.dir);
   } catch (error) {
     throw new SpillwayError("store-unavailable", `${path} cannot be made: ${String(error)}`, { cause: error });

@@ -40,7 +40,6 @@ export type ArtifactRows = ReturnType<typeof artifactRows>;
 
 /** Returns the steps by which rows of artifacts are read and changed. */
 export function artifactRows({ kysely, takeTurn }: Sql) {
-  /** Artifacts with how each of their sessions saved them. */
   const savings = () =>
     kysely.selectFrom("artifacts").innerJoin("artifact_sessions", "artifact_sessions.key", "artifacts.key").selectAll();
 

@@ -3,7 +3,7 @@ import { closeSync, fsyncSync, openSync, rmSync, writeFileSync } from "node:fs";
 import { unlink } from "node:fs/promises";
 import { join } from "node:path";
 import type { Artifact, ArtifactAbout, ArtifactWriter } from "../../contract/store.ts";
-import { badInput } from "../../errors.ts";
+import { badInput, codeOf } from "../../errors.ts";
 import { newScan, scanBytes, scannedLines } from "../../stages/measure/scan.ts";
 import { NUMBERS } from "../../stages/policy/defaults.ts";
 import type { Steps } from "../sql.ts";
@@ -16,7 +16,7 @@ import type { Database } from "./open-database.ts";
 import type { ArtifactTable } from "./schema.ts";
 import type { Quota } from "./spool-part.ts";
 import { SpoolPart, writeFault } from "./spool-part.ts";
-import { codeOf, PRIVATE_FILE, syncFile } from "./store-folders.ts";
+import { PRIVATE_FILE, syncFile } from "./store-folders.ts";
 
 /** What a writer needs of its store. */
 export interface WriterPlace extends SavePlace {
@@ -154,22 +154,11 @@ function factsOf(data: Uint8Array): Omit<Facts, "saved"> {
   return { bytes: data.length, lines: scannedLines(scan), sha256 };
 }
 
-/** The prepared saving of one artifact. */
-interface ArtifactSave {
-  /** Saves the row and places the files. Call it in one transaction. */
-  act: () => Steps<ArtifactRow>;
-  /**
-   * Call it after `act`. If the same bytes were saved before in another form, returns the key whose old file may be
-   * removed.
-   */
-  tidyKey: () => string | null;
-}
-
 /** Prepares the saving of an artifact. Nothing is written before `act` is called. */
 function artifactSave(
   { rows, files, secret, now }: SavePlace,
   { about, facts, redactions, exitCode, data, file }: Saving,
-): ArtifactSave {
+) {
   const scope = storedName(about.scope) ?? "";
   const key = artifactKey(secret, scope, facts.sha256);
   let isPlaced = false;
@@ -196,10 +185,12 @@ function artifactSave(
     isPlaced = true;
   };
   return {
-    *act() {
+    /** Saves the row and places the files. Call it in one transaction. */
+    *act(): Steps<ArtifactRow> {
       had = (yield* rows.findByKey(key))?.form ?? null;
       return yield* rows.save(row, now(), { data: data ?? null, index: file?.index.data ?? null, place });
     },
+    /** Call it after `act`. If the same bytes were saved before in another form, returns the key whose old file may be removed. */
     tidyKey: () => (had !== null && had !== row.form ? key : null),
   };
 }

@@ -90,20 +90,14 @@ export function retained<Kept extends KeptStore>(
   };
 }
 
-/** Applies retention in the background of a process that keeps running. */
-interface Collector {
-  /** Says that an artifact was saved. After a delay, checks whether retention is due. */
-  kept(): void;
-  stop(): Promise<void>;
-}
-
-/** Starts to watch a folder. It does not keep the process alive, and it works in short steps. */
-function startCollector(place: CollectedPlace, retention: Retention): Collector {
+/** Applies retention in the background of a process that keeps running, in short steps. It does not keep the process alive. */
+function startCollector(place: CollectedPlace, retention: Retention) {
   const stopping = new AbortController();
   let running: Promise<unknown> = Promise.resolve();
   let timer: NodeJS.Timeout | undefined;
   let lookedMs = -Infinity;
   return {
+    /** Says that an artifact was saved. After a delay, checks whether retention is due. */
     kept() {
       if (timer !== undefined || stopping.signal.aborted) return;
       if (performance.now() - lookedMs < NUMBERS.collectEveryMs.default) return;

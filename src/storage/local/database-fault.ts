@@ -1,5 +1,5 @@
 import { statSync } from "node:fs";
-import { SpillwayError } from "../../errors.ts";
+import { codeOf, messageOf, SpillwayError } from "../../errors.ts";
 import { tried } from "../../values.ts";
 
 // SQLite's primary result codes are listed at https://sqlite.org/rescode.html
@@ -18,15 +18,15 @@ export function isBusy(error: unknown): boolean {
 /** Returns true if the file or its folder cannot be written. */
 export function isUnwritable(error: unknown): boolean {
   const cause = SpillwayError.is(error) ? error.cause : error;
-  return UNWRITABLE.has(primaryCode(cause)) || UNWRITABLE_SYSTEM.has(systemCode(cause));
+  return UNWRITABLE.has(primaryCode(cause)) || UNWRITABLE_SYSTEM.has(codeOf(cause));
 }
 
 /** Turns an error of a driver or the system into one that says what to do. Returns any other error unchanged. */
 export function databaseFault(error: unknown, path: string): unknown {
   if (SpillwayError.is(error)) return error;
   const code = primaryCode(error);
-  const system = systemCode(error);
-  const reason = error instanceof Error ? error.message : String(error);
+  const system = codeOf(error);
+  const reason = messageOf(error);
   const fault = (name: "store-damaged" | "store-full" | "store-unavailable", message: string) =>
     new SpillwayError(name, message, { cause: error });
   if (DAMAGED.has(code)) {
@@ -54,10 +54,6 @@ export function databaseFault(error: unknown, path: string): unknown {
 
 function primaryCode(error: unknown): number {
   return error instanceof Error && "errcode" in error && typeof error.errcode === "number" ? error.errcode & 0xff : 0;
-}
-
-function systemCode(error: unknown): string {
-  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
 }
 
 /**

@@ -1,7 +1,6 @@
 import { constants } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
-import { SpillwayError } from "../../errors.ts";
-import { codeOf } from "./store-folders.ts";
+import { codeOf, SpillwayError } from "../../errors.ts";
 
 /** An artifact's bytes, open for reading. */
 export interface ArtifactBytes {

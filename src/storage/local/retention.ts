@@ -252,7 +252,9 @@ export async function sweepFiles(
   };
   for (const name of await readdir(spool)) {
     const path = join(spool, name);
-    if (!name.endsWith(".part") || !(await isPartStale(path, nowMs - staleMs))) continue;
+    // A writer sets its part's time now and then, even while it waits.
+    const found = name.endsWith(".part") ? await stat(path).catch(() => null) : null;
+    if (found === null || found.mtimeMs >= nowMs - staleMs) continue;
     if (!dryRun) await unlink(path).catch(() => {});
     swept.push(relative(dir, path));
   }
@@ -262,12 +264,6 @@ export async function sweepFiles(
     swept.push(relative(dir, path));
   }
   return swept;
-}
-
-/** Returns true if nobody writes the part any more. A writer sets its part's time now and then, even while it waits. */
-async function isPartStale(path: string, beforeMs: number): Promise<boolean> {
-  const found = await stat(path).catch(() => null);
-  return found !== null && found.mtimeMs < beforeMs;
 }
 
 /** Finds files under artifacts/ that no row names. The key is null if the file is not one of ours. */

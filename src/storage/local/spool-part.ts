@@ -2,11 +2,11 @@ import { createHash, randomBytes } from "node:crypto";
 import { constants, statfsSync } from "node:fs";
 import { type FileHandle, open, statfs, unlink, utimes } from "node:fs/promises";
 import { join } from "node:path";
-import { SpillwayError } from "../../errors.ts";
+import { codeOf, messageOf, SpillwayError } from "../../errors.ts";
 import { NUMBERS } from "../../stages/policy/defaults.ts";
 import { type LineIndex, startLineIndex } from "./line-index.ts";
 import { readAt } from "./plain-file.ts";
-import { codeOf, PRIVATE_FILE, reasonOf } from "./store-folders.ts";
+import { PRIVATE_FILE } from "./store-folders.ts";
 
 const KIB = 1024;
 const FIRST_BATCH_BYTES = 64 * KIB;
@@ -218,9 +218,11 @@ export function writeFault(error: unknown): SpillwayError {
   if (SpillwayError.is(error)) return error;
   const code = codeOf(error);
   if (code === "ENOSPC" || code === "EDQUOT" || code === "EFBIG") {
-    return new SpillwayError("store-full", `the disk is full: ${reasonOf(error)}. Run: spillway gc`, { cause: error });
+    return new SpillwayError("store-full", `the disk is full: ${messageOf(error)}. Run: spillway gc`, { cause: error });
   }
-  return new SpillwayError("store-unavailable", `the artifact cannot be written: ${reasonOf(error)}`, { cause: error });
+  return new SpillwayError("store-unavailable", `the artifact cannot be written: ${messageOf(error)}`, {
+    cause: error,
+  });
 }
 
 const GLANCE_EVERY_MS = 1000;

@@ -125,7 +125,7 @@ export function openConnection({ DatabaseSync }: Driver, path: string, address?:
   const statements = new Map<string, Statement<unknown>>();
   let isOpen = true;
   let isInside = false;
-  const home = watchHome(path);
+  const checkHome = watchHome(path);
   /** Settles when the last requested write settles. */
   let lastWrite: Promise<unknown> = Promise.resolve();
 
@@ -175,7 +175,7 @@ export function openConnection({ DatabaseSync }: Driver, path: string, address?:
     try {
       const result = act();
       if (isPromise(result)) throw badInput("a transaction must not wait for a promise");
-      home.check();
+      checkHome();
       prepare("commit").run();
       return result;
     } catch (error) {
@@ -274,27 +274,22 @@ function refuseNul(value: SqlValue): void {
   }
 }
 
-/** Checks that writes still go to the file that the next reader opens. */
-interface DatabaseHome {
-  /** Throws if the file at the path, or the log beside it, is no longer the one that was opened. */
-  check(): void;
-}
-
-/** Remembers the file that is at the path now. Call it right after the file was opened. */
-function watchHome(path: string): DatabaseHome {
+/**
+ * Remembers the file that is at the path now. Call it right after the file was opened. Returns what throws if the file at the
+ * path, or the log beside it, is another by then: what is written would not be what the next reader opens.
+ */
+function watchHome(path: string): () => void {
   const file = whoIs(path);
   let log: string | null = null;
-  return {
-    check() {
-      const logNow = whoIs(`${path}-wal`);
-      log ??= logNow;
-      if (file !== null && whoIs(path) === file && logNow === log) return;
-      throw new SpillwayError(
-        "store-unavailable",
-        `database ${path} was moved, removed or replaced while it was open, so nothing is saved in it any more. Put it ` +
-          "back, or start again: a new one is made where it is missing.",
-      );
-    },
+  return () => {
+    const logNow = whoIs(`${path}-wal`);
+    log ??= logNow;
+    if (file !== null && whoIs(path) === file && logNow === log) return;
+    throw new SpillwayError(
+      "store-unavailable",
+      `database ${path} was moved, removed or replaced while it was open, so nothing is saved in it any more. Put it ` +
+        "back, or start again: a new one is made where it is missing.",
+    );
   };
 }
 

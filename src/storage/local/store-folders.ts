@@ -1,7 +1,7 @@
 import { closeSync, fsyncSync, lstatSync, mkdirSync, openSync } from "node:fs";
 import { chmod, lstat, mkdir, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { SpillwayError } from "../../errors.ts";
+import { codeOf, messageOf, SpillwayError } from "../../errors.ts";
 
 const PRIVATE_FOLDER = 0o700;
 /** The mode of a file that only its owner can read. */
@@ -34,7 +34,7 @@ export async function openFolders(dir: string): Promise<StoreFolders> {
     }
   } catch (error) {
     if (SpillwayError.is(error)) throw error;
-    throw new SpillwayError("store-unavailable", `the store in ${dir} cannot be opened: ${reasonOf(error)}`, {
+    throw new SpillwayError("store-unavailable", `the store in ${dir} cannot be opened: ${messageOf(error)}`, {
       cause: error,
     });
   }
@@ -54,9 +54,7 @@ export async function makeFolder(folder: string): Promise<void> {
     at = parent;
   }
   for (const each of missing.toReversed()) {
-    await mkdir(each, { mode: PRIVATE_FOLDER }).catch((error: unknown) => {
-      if (codeOf(error) !== "EEXIST") throw error;
-    });
+    await mkdir(each, { mode: PRIVATE_FOLDER }).catch(ignoreExisting);
   }
   if (!(await stat(folder)).isDirectory())
     throw new Error(`${folder} is not a folder: name one, or a place where nothing is yet`);
@@ -107,17 +105,8 @@ export function syncFile(path: string, flags = "r+"): void {
   }
 }
 
-/** Returns a system error's message. */
-export function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}
-
-/** Returns a system error's code, such as ENOENT. */
-export function codeOf(error: unknown): string | undefined {
-  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
-}
-
-function ignoreExisting(error: unknown): void {
+/** Throws an error again, unless it says that the file or the folder is there already. */
+export function ignoreExisting(error: unknown): void {
   if (codeOf(error) !== "EEXIST") throw error;
 }
 

@@ -1,9 +1,9 @@
+import { messageOf } from "../../errors.ts";
 import { all, type Sql } from "../sql.ts";
 import { type OpenBytes, scanAll } from "./artifact-files.ts";
 import { artifactId, artifactKey } from "./artifact-key.ts";
 import type { ArtifactRows } from "./artifact-rows.ts";
 import type { ArtifactTable } from "./schema.ts";
-import { reasonOf } from "./store-folders.ts";
 
 /** Says what is wrong with an artifact. */
 export interface Defect {
@@ -74,7 +74,7 @@ export async function verify(
       const { sha256 } = await scanAll(bytes).finally(() => bytes.close());
       return sha256 === row.sha256 ? null : bad("its bytes are not those that were kept");
     } catch (error) {
-      return bad(reasonOf(error));
+      return bad(messageOf(error));
     }
   }
 }

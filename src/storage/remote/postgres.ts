@@ -5,7 +5,7 @@ import { setTimeout } from "node:timers/promises";
 import { type Compilable, PostgresAdapter, PostgresQueryCompiler, sql } from "kysely";
 import type * as Pg from "pg";
 import { within } from "../../deadline.ts";
-import { messageOf, SpillwayError } from "../../errors.ts";
+import { codeOf, messageOf, SpillwayError } from "../../errors.ts";
 import { loadPackage } from "../../load-package.ts";
 import { NUMBERS } from "../../stages/policy/defaults.ts";
 import { type EngineTypes, MIGRATIONS, newerFault } from "../local/migrations.ts";
@@ -340,10 +340,6 @@ const LOST_SYSTEM = new Set([
   "EAI_AGAIN",
   "ENOTFOUND",
 ]);
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
-}
 
 /** True if nobody can know any more what the server did. */
 function isConnectionLost(error: unknown): boolean {

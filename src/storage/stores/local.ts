@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { open } from "node:fs/promises";
 import { relative, resolve } from "node:path";
 import type { Artifact, ByteRange, Scope, Store } from "../../contract/store.ts";
-import { SpillwayError } from "../../errors.ts";
+import { codeOf, SpillwayError } from "../../errors.ts";
 import { NUMBERS } from "../../stages/policy/defaults.ts";
 import { adoptFile } from "../local/adopt-file.ts";
 import { type ArtifactFiles, type OpenBytes, openFiles } from "../local/artifact-files.ts";
@@ -23,7 +23,7 @@ import {
   sweepFiles,
 } from "../local/retention.ts";
 import { openQuota, SpoolPart, type StoreLimits, writeFault } from "../local/spool-part.ts";
-import { codeOf, openFolders } from "../local/store-folders.ts";
+import { openFolders } from "../local/store-folders.ts";
 import { type VerifyReport, verify } from "../local/verify.ts";
 import { storedName } from "../stored-name.ts";
 
