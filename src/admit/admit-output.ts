@@ -300,7 +300,6 @@ interface BytesOutput {
   again(): unknown;
 }
 
-/** The most bytes of one character. */
 const CHARACTER_BYTES = 4;
 
 /** An output that is or holds bytes; null for any other. By tag: naming the global Response makes Node load all of fetch. */

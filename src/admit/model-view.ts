@@ -45,7 +45,6 @@ class RedactedSource implements SourceAccount {
     yield* this.#end();
   }
 
-  /** Bytes of our marks. */
   get markBytes(): number {
     return this.#seen.before(Number.POSITIVE_INFINITY).markBytes;
   }

@@ -24,7 +24,6 @@ export interface AdmitPorts {
   /** A tool's name as it may be stored and logged. */
   safeName(name: string): string | Promise<string>;
   summarize: Summarize | undefined;
-  /** Finds the last good run of a command. */
   lastGood?: ((made: Pick<ArtifactAbout, "command" | "folder" | "session">) => Promise<KnownLines | null>) | undefined;
   loadHtmlReader: LoadHtmlReader | undefined;
   recorder: Recorder;

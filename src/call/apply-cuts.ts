@@ -22,7 +22,6 @@ export interface CutTools {
   baseOf(message: unknown): unknown;
   /** Takes how the cut that gave these texts is recorded, once it was sent. */
   records: WeakMap<readonly string[], () => Promise<unknown>>;
-  /** Writes a message anew with more changes. */
   change(message: unknown, more: MessageChange): unknown;
 }
 

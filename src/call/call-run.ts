@@ -417,7 +417,6 @@ function aboutVerdict({ kind, rule, provider, observedTokens, limitTokens, evide
   };
 }
 
-/** Returns a draft's size by our estimate. */
 function sizeOf({ total }: Draft) {
   return { estimatedTokens: total.tokens, bytes: total.bytes };
 }

@@ -67,7 +67,6 @@ export class TreeBounds {
   #nodes = 0;
   #depth = 0;
 
-  /** Reads one node inside the bounds. */
   inside<T>(at: Position, read: () => T): T {
     if (++this.#nodes > MAX_NODES) {
       throw new ConfigFault(at, `more than ${MAX_NODES} values (aliases count each time they are used)`);

@@ -350,7 +350,6 @@ interface Found {
 /** Told of what has a config file's name and is not read, and why. */
 type Refuse = (path: string, why: string) => void;
 
-/** The user's own config file. */
 function findUserConfig(env: Environment, home: string, platform: string, refuse: Refuse): Found | undefined {
   for (const folder of userFolders(env, home, platform)) {
     const found = findIn(folder, (path) => isFile(path, refuse));

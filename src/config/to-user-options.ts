@@ -27,7 +27,6 @@ export interface UserOptions {
   overflow?: { rules?: SignatureInput[] };
 }
 
-/** A rule as a config has it. */
 type ConfigRule = { name: string; ignoreCase?: boolean } & (
   | { pattern: string; literal?: never }
   | { literal: string; pattern?: never }

@@ -174,7 +174,6 @@ export function schemaUnder(schema: Schema, step: PathStep): Schema | undefined 
   return valueType ?? element;
 }
 
-/** The schema at a path. */
 function schemaAt(schema: Schema, path: readonly PathStep[]): Schema | undefined {
   return path.reduce<Schema | undefined>((here, step) => here && schemaUnder(here, step), schema);
 }

@@ -58,7 +58,6 @@ export interface Hidden {
 export interface Room {
   /** Everything that stands once: header, footer, exit line. */
   fixed: Size;
-  /** Each gap. */
   gap: Size;
   /** All that may be shown, in characters, where the limits alone would let markers make an output longer than it came. */
   mostChars?: number;
@@ -79,6 +78,5 @@ export interface ExplainedBlock {
   features: string[];
   /** The line itself, shortened. */
   line: string;
-  /** Its number. */
   lineNumber?: number;
 }

@@ -223,7 +223,6 @@ async function* piecesOf(source: SearchSource, { lineByte }: SearchHit, hit: num
 /** What ripgrep reads: a file, or bytes that come in chunks. */
 type RipgrepInput = { file: string } | { chunks: AsyncIterable<Uint8Array> };
 
-/** Describes one run of ripgrep. */
 interface RipgrepRun {
   args: string[];
   input: RipgrepInput;
@@ -233,7 +232,6 @@ interface RipgrepRun {
   signal: AbortSignal;
 }
 
-/** Says how a run ended. */
 interface RipgrepEnd {
   /** 0: found something, 1: found nothing, 2: failed, null: this process ended the run. */
   code: number | null;

@@ -316,7 +316,6 @@ interface Asked {
   body: ExchangeBody;
 }
 
-/** The first words of a user. */
 function firstText({ shape }: Endpoint, { messages }: ExchangeBody): string {
   const wire = wireNamed(shape.wire);
   for (const message of messages) {

@@ -133,7 +133,6 @@ class Said {
     this.#digests = [digestOf(request.scope)];
   }
 
-  /** Returns the digest of so many messages. */
   before(count: number): string | undefined {
     const { wire, messages } = this.#request;
     while (this.#digests.length <= Math.min(count, messages.length)) {

@@ -8,7 +8,6 @@ const MAX_REFUSED = 8;
 /** Two requests with the same body are not the same if one of these differs. Others, such as a count of retries, may. */
 const SAME_HEADERS = ["authorization", "x-api-key", "api-key", "x-goog-api-key", "anthropic-beta", "x-spillway"];
 
-/** A refusal, and the request that it answers. */
 interface Refused<R extends ExchangeResponse> {
   /** Where the request goes, and as whom. */
   to: string;

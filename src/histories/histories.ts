@@ -51,7 +51,6 @@ export function newHistories(ports: GuardPorts): Histories {
   };
 }
 
-/** Options for one message that is to be persisted. */
 interface GuardOptions {
   /** The name of the message format. If it is absent, the format is detected. */
   wire?: string | undefined;
@@ -66,7 +65,6 @@ interface GuardOptions {
   after?: PersistHook | undefined;
 }
 
-/** Options for a session. */
 interface GuardSessionOptions extends Omit<GuardOptions, "tool"> {
   /** Set it if the host awaits what appendMessage returns. Then the store is awaited too. */
   async?: boolean | undefined;

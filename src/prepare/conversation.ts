@@ -68,7 +68,6 @@ export class Conversation {
   total: Weight = NO_WEIGHT;
   /** Items that were looked at for limits. */
   lookedAt = 0;
-  /** Items that have forms. */
   readonly withForms = new Set<Item>();
   /** Steps whose forms were given to their items. */
   readonly passed = new WeakSet<object>();
@@ -97,7 +96,6 @@ export class Conversation {
     return this.messages.at(-1)?.source instanceof StoredMessage;
   }
 
-  /** The first words of a user. */
   get firstText(): string | null {
     return this.firstUser === null ? null : (this.messages[this.firstUser]?.view.text ?? null);
   }

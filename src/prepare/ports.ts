@@ -105,7 +105,6 @@ export function readBy<Request, Result, Ports extends ReadByPorts<Request, Resul
   };
 }
 
-/** The ports that depend on who reads. */
 interface ReadByPorts<Request, Result> extends Pick<PreparePorts, "access" | "accessTo"> {
   admit(request: Request & Pick<PrepareOptions, "reader">): Promise<Result>;
 }

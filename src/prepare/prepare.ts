@@ -181,7 +181,6 @@ class Preparer {
     return { messages: writeMessages(wire, messages, conversation), report, memory };
   }
 
-  /** What is known of a conversation. */
   async #recall(conversation: Conversation, about: Omit<RequestAbout, "counter">): Promise<RequestMemory> {
     const { scope, counter } = this.#ports;
     const { turns, firstText } = conversation;

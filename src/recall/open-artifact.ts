@@ -17,7 +17,6 @@ export interface OpenArtifact {
   read(range: ByteRange): Promise<Uint8Array>;
   /** Returns the byte range of lines, with their line breaks. */
   locate(lines: [from: number, to: number]): Promise<ByteRange>;
-  /** Returns the line that contains a byte. */
   lineAt(byte: number): Promise<number>;
   /** Returns the artifact in the form that a searcher takes. */
   source(): Promise<SearchSource>;

@@ -183,7 +183,6 @@ export interface SearchMatch {
   after: string[];
 }
 
-/** Says how much of a match is shown. */
 interface MatchShape {
   /** The number of lines before and after, within `firstLine` to `lastLine`. */
   context: number;

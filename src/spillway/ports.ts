@@ -115,11 +115,9 @@ export interface SpillwayPorts
   > {
   store: Store | null;
   ledger: Ledger | null;
-  /** Opens the model that summarises. */
   openModel: (source: ModelSource) => Promise<ModelClient>;
   /** Loads a counter with a real vocabulary, for requests that were refused; without it, or where it fails, the estimate serves. */
   exactCounter?: (() => Promise<TokenCounter>) | undefined;
-  /** Finds in artifacts. */
   searcher: () => Promise<Searcher>;
   /** Guards and caps messages; without it a Spillway does neither. */
   histories?: ((ports: GuardPorts) => Histories) | undefined;
@@ -131,7 +129,6 @@ export interface SpillwayPorts
   placeFaults?: readonly string[];
   /** Logs of events beside the ledger. */
   logs?: readonly EventLog[];
-  /** Who records. */
   by?: RecordedBy | undefined;
   /** Signatures of refusals beside the built-in ones, made ready: asked first. */
   rules?: readonly Rule[] | undefined;

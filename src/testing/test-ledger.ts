@@ -5,7 +5,6 @@ import type { Ledger, StatQuery, Totals } from "../contract/ledger.ts";
 import { arbitraryEvent, arbitraryText, eventOf, expectedSums, HOSTILE_NAMES } from "./arbitrary-event.ts";
 import type { Runner, SuiteOptions } from "./test-strategy.ts";
 
-/** Returns everything that a ledger tells. */
 async function everything(ledger: Ledger): Promise<unknown[]> {
   const stats = await ledger.stats({ by: "session" });
   return [await ledger.events(), stats, await ledger.sessions(), await ledger.projection("k")];
@@ -29,7 +28,6 @@ function withoutId({ id: _id, ...event }: SpillwayEvent & { id: number }): Spill
   return event;
 }
 
-/** Returns an event as JSON keeps it. */
 function throughJson(event: SpillwayEvent): SpillwayEvent {
   return JSON.parse(JSON.stringify(event)) as SpillwayEvent;
 }

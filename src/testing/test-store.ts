@@ -58,7 +58,6 @@ const sample: fc.Arbitrary<Sample> = fc.record({
   ),
 });
 
-/** Returns the whole output of a sample. */
 function outputOf({ pattern, bytes }: Sample): Uint8Array {
   return bytes === null || pattern.length === 0 ? pattern : large(pattern, bytes);
 }
@@ -80,7 +79,6 @@ export async function keep(store: Store, chunks: Uint8Array[], about: ArtifactAb
   return writer.end();
 }
 
-/** Returns the ids of a list. */
 async function ids(store: Store, query: Parameters<Store["list"]>[0]): Promise<string[]> {
   return (await store.list(query)).map(({ id }) => id);
 }

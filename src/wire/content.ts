@@ -9,7 +9,6 @@ export type Part = { text: string } | { medium: Medium } | "other" | "malformed"
 /** Says how a format writes the content of a result. Content is a text, one block, or a list of blocks. */
 export interface ContentShape {
   look(block: JsonRecord): Part;
-  /** Returns the block with another text in it. */
   put(block: JsonRecord, text: string): JsonRecord;
   /** Returns a new block that holds a text. */
   say(text: string): JsonRecord;

@@ -104,7 +104,6 @@ function onlyText(response: JsonRecord): string | null {
   return textOrNull(response[only]);
 }
 
-/** Returns true if the response already says this text. */
 function isSaid(response: JsonRecord, text: string): boolean {
   if (Object.keys(response).length === 0) return text === "";
   const only = onlyText(response);

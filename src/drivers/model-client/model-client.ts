@@ -88,7 +88,6 @@ function priceOf({ inputPrice, outputPrice }: ModelCaps): (inputTokens: number, 
   return (inputTokens, outputTokens) => (inputTokens * inputPrice + outputTokens * outputPrice) / 1_000_000;
 }
 
-/** What a function gave, as an answer. */
 function functionAnswer(answer: string | ModelAnswer): Answered {
   const given: Partial<ModelAnswer> = typeof answer === "object" && answer !== null ? answer : { text: answer };
   const text = typeof given.text === "string" ? given.text : new Error("the answer is no text");
@@ -228,7 +227,6 @@ function hourlyCaps(maxCalls: number, maxChars: number, now: () => number) {
   };
 }
 
-/** The status and the text of an answer. */
 interface Posted {
   status: number;
   text: string;

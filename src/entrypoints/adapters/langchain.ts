@@ -110,7 +110,6 @@ interface SchemaPackage {
 
 let schemas: Promise<SchemaPackage | null> | undefined;
 
-/** What is sent beside the messages. */
 async function besides({ systemMessage, tools = [] }: ModelRequest): Promise<unknown> {
   const { content } = Object(systemMessage) as { content?: unknown };
   schemas ??= loadPackage<SchemaPackage>("@langchain/core/utils/json_schema").catch(() => null);

@@ -51,7 +51,6 @@ function sharedPart(input: PolicyInput): object {
   return { profile, ceiling, contextTokens, models, commands, pruning, summarization };
 }
 
-/** The leaves of an object by their path. */
 function flatten(value: object, path = ""): Map<string, string> {
   return new Map(
     Object.entries(value).flatMap(([key, each]): [string, string][] => {

@@ -31,7 +31,6 @@ export function addServeFlags(command: Command): Command {
 
 /** The servers behind the proxy. */
 export interface Servers {
-  /** Starts the server for one client. */
   start(handlers: ServerHandlers): Upstream;
   rules?: RelayRules;
   /** Headers of a client's requests that go on to the server. */

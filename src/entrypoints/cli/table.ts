@@ -1,6 +1,5 @@
 import type { Paint, Screen } from "./screen.ts";
 
-/** How a table looks besides its cells. */
 interface TableLook {
   /** The table is made to fit; no limit without it. */
   width?: Screen["width"];

@@ -16,7 +16,6 @@ import { type Route, route } from "./route.ts";
 /** What the API reads. */
 export interface ApiPorts {
   spillway: Pick<Spillway, "store" | "ledger" | "scope" | "policy" | "resolve" | "artifact" | "search">;
-  /** What the policy was made of. */
   policy: PolicyInput | undefined;
   version: string;
   metrics: Metrics;

@@ -5,7 +5,6 @@ type Labels = Record<string, string>;
 
 /** Counts what happens in this process. */
 export interface Metrics {
-  /** Adds to a counter. */
   add(name: keyof typeof COUNTERS, labels: Labels, by?: number): void;
   /** Puts a duration into a histogram. */
   took(name: keyof typeof DURATIONS, labels: Labels, seconds: number): void;

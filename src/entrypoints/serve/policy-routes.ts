@@ -148,7 +148,6 @@ export function policyRoutes(
   ];
 }
 
-/** An output as an event recorded it. */
 type Came = RecordedEvent & { receipt: Receipt };
 
 /** What the names of our own tools may begin with: as the gateway adds them, and as others offer them. */

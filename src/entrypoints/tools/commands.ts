@@ -30,7 +30,6 @@ export interface BackgroundCommand {
 export interface Commands {
   /** Starts a command that its caller waits for. */
   start: CommandRunner;
-  /** Starts a command in the background. */
   startInBackground(command: string, folder: string, timeoutMs: number): BackgroundCommand;
   find(id: string): BackgroundCommand;
   /** Forgets a command whose end was read. */
@@ -181,7 +180,6 @@ const EXIT_TIMED_OUT = 124;
 /** The time between the request to end and the end by force. */
 const KILL_AFTER_MS = 2000;
 
-/** A command with a limit on its time. */
 interface WatchedCommand {
   /** The command's own; 124 if its time was up. */
   exitCode: Promise<number>;

@@ -186,7 +186,6 @@ interface OutlineRow {
   text: string;
 }
 
-/** Room for an outline. */
 const OUTLINE_ROOM: NoteRoom = { chars: 4000, lines: 60, tokens: 2000 };
 /** Room for the words around it. */
 const FRAME_CHARS = 60;

@@ -50,7 +50,6 @@ export function repoStructureTool(place: ToolPlace): BoundedTool {
   );
 }
 
-/** A file, or a folder with what it holds. */
 interface TreeNode {
   name: string;
   depth: number;

@@ -82,7 +82,6 @@ export class PendingCalls {
     if (!aborted) this.#open.push(...calls.filter((call) => !results.some(({ id }) => id !== null && id === call.id)));
   }
 
-  /** Returns all open calls and forgets them. */
   close(): WireCall[] {
     const open = this.#open;
     this.#open = [];

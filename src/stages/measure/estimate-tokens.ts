@@ -254,7 +254,6 @@ const firstSingle: number = tokenClasses.findIndex(({ name }) => name === "one t
 /** Classes before this one are ASCII. For joins between runs, all the others count as one class. */
 const firstWideClass: number = tokenClasses.findIndex(({ name }) => name === "latin");
 
-/** Returns the name of the run that units of this class form. */
 const runOf = ({ name, run }: TokenClass): string => run ?? name;
 
 /** Letters of two scripts side by side are no word. */
@@ -270,7 +269,6 @@ function isScript(tokenClass: number): boolean {
 /** Tells units of one class apart: those of ASCII one by one, the others in eight parts. */
 export const spreadOf = (unit: number): number => (unit < 128 ? unit : ((unit >> 2) ^ unit) & 7);
 
-/** Returns the kinds, and for every UTF-16 unit its kind as a place in the list. */
 function classifyUnits(): { list: Kind[]; ofUnit: Uint8Array } {
   const list: Kind[] = [];
   const places = new Map<number, number>();

@@ -53,7 +53,6 @@ for (const char of "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz01234567
 const PADDING = 0x3d;
 const PERCENT = 0x25;
 
-/** Returns true for a `data:` URL. */
 function isDataUrl(text: string): boolean {
   return /^\s*data:/i.test(text.slice(0, 64));
 }

@@ -10,7 +10,6 @@ export interface RungItem extends PruneItem {
   fixed: boolean;
   /** The weight of its texts, without media. */
   texts: Weight & { lines: number };
-  /** The weight of its media. */
   media: Weight;
   /** True if no model has seen it yet. */
   isNewest: boolean;

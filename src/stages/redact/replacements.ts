@@ -2,7 +2,6 @@ import type { Sightings } from "./redaction-rule.ts";
 
 /** What was replaced before a place of the redacted stream. */
 export interface ReplacedBefore {
-  /** Bytes of our marks. */
   markBytes: number;
   /** Source bytes that they stand for. */
   secretBytes: number;

@@ -6,7 +6,6 @@ import { badInput } from "../../../errors.ts";
 import { tell } from "../tell.ts";
 import { writeError, writeOut } from "../write-out.ts";
 
-/** A question with its answers. */
 interface Question {
   ask: string;
   answers: Record<string, string>;

@@ -23,7 +23,6 @@ export class JsonText {
     return this.#bom + this.#text;
   }
 
-  /** The value at a path; undefined if there is none. */
   value(...path: Step[]): unknown {
     const node = this.#find(path);
     return node === null ? undefined : plain(node);

@@ -22,7 +22,6 @@ function isOnPath(command: string): boolean {
 
 const OF_NPM = /[\\/]node_modules[\\/]\.bin[\\/]?$/;
 
-/** The folders of the PATH that have a command. */
 function foldersWith(command: string): string[] {
   const names = process.platform === "win32" ? [`${command}.cmd`, `${command}.exe`] : [command];
   const folders = (process.env.PATH ?? "").split(delimiter).filter((each) => each !== "");

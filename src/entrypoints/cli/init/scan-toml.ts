@@ -6,7 +6,6 @@ export interface TomlValue {
   key: string;
   start: number;
   end: number;
-  /** What a string says. */
   text?: string;
   /** The values of a list. */
   items?: Pick<TomlValue, "start" | "end" | "text">[];

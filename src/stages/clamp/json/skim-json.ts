@@ -40,7 +40,6 @@ export class JsonSkimmer {
   #nest = 0;
   #isString = false;
   #isEscaped = false;
-  /** The last border that was told. */
   #last: number;
 
   /** `isLines`: the entries stand one after another, outside any group. The first begins at `from`. */
@@ -116,7 +115,6 @@ export class JsonSkimmer {
   }
 }
 
-/** The place at which an entry that was passed over ends. */
 interface Border {
   at: number;
   line: number;
@@ -129,7 +127,6 @@ const BORDERS = 64;
 
 /** Holds the last bytes that were passed over, from the start of an entry on. */
 export class SkimmedEntries implements SkimListener {
-  /** Borders so far. */
   count = 0;
   readonly from: number;
   readonly line: number;

@@ -81,7 +81,6 @@ function spread(lines: readonly HeldLine[], count: number): readonly HeldLine[] 
   return Array.from({ length: count }, (_, index) => lines[Math.floor((index * lines.length) / count)] as HeldLine);
 }
 
-/** Returns the first and the last of some lines, `count` in all. */
 function ends(lines: readonly HeldLine[], count: number, headShare: number): readonly HeldLine[] {
   if (count >= lines.length) return lines;
   const first = Math.ceil(count * headShare);

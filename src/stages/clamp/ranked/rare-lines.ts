@@ -22,7 +22,6 @@ const RARE = 0.1;
 const MOST_STATES = 12;
 const USUAL_SHARE = 0.5;
 const UNUSUAL_SHARE = 0.25;
-/** The most lines that are given. */
 const MOST_LINES = 50;
 /** What a line with a sign of its own is worth, in the measure of rare values: bits. */
 const SIGN_WORTH = 6;
