@@ -7,7 +7,8 @@
 //   --own           only Spillway's rows: faster
 //   --cases         what each case came to in Spillway's rows
 //   --json          figures as JSON
-//   --write         also into docs/reference/retention.md, between its markers
+//   --write         also into docs/reference/retention.md: each section in the place of the one before, the others stay. To score
+//                   all sets beside all peers takes hours, most of them for one peer: name the sets that changed
 // The weights of `signal` were learned from these logs: each log is scored with weights that were learned without its
 // group (signal-folds.json). The other sets were not learned from.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
@@ -279,10 +280,31 @@ if (options.split === "0/1" && !options.own) {
 }
 const page = `${sections.join("\n\n")}\n`;
 process.stdout.write(options.json ? `${JSON.stringify(results, null, 2)}\n` : page);
+/** The page with a section in the place of the one of the same name. With --own the other ways' rows stay, if they are of the same outputs. */
+function withSection(text, section) {
+  const name = `\n${section.slice(0, section.indexOf(":") + 1)}`;
+  const from = text.indexOf(name) + 1;
+  if (from === 0) return text.replace("<!-- retention:end -->", `${section}\n\n<!-- retention:end -->`);
+  const ends = ["\n#", "\n<!--"].map((mark) => text.indexOf(mark, from)).filter((at) => at !== -1);
+  const to = Math.min(...ends, text.length - 1);
+  const old = text.slice(from, to).trimEnd();
+  const counts = (each) => each.split("\n")[0].match(/\d+/g)?.join();
+  const isSame = options.own && counts(old) === counts(section);
+  const rowName = (line) => line.split(" | ")[0];
+  const fresh = new Set(section.split("\n").map(rowName));
+  const kept = isSame ? old.split("\n").filter((line) => line.startsWith("| ") && !fresh.has(rowName(line))) : [];
+  const lastRow = section.lastIndexOf("\n| ");
+  const after = section.indexOf("\n", lastRow + 1);
+  const end = after === -1 ? section.length : after;
+  const merged = [section.slice(0, end), ...kept].join("\n") + section.slice(end);
+  return `${text.slice(0, from)}${merged}\n${text.slice(to)}`;
+}
 if (options.write) {
-  const text = readFileSync(PAGE, "utf8");
-  const [start, end] = ["<!-- retention:start -->\n", "<!-- retention:end -->"];
-  const from = text.indexOf(start) + start.length;
-  writeFileSync(PAGE, `${text.slice(0, from)}\n${page}\n${text.slice(text.indexOf(end))}`);
+  if (options.split !== "0/1" || options.every !== "1")
+    throw new Error("--write needs all outputs of a set: leave out --split and --every");
+  // The table of what is shipped has one column for each of three sets.
+  const isWhole = ["logchunks", "cidiff", "bugswarm"].every((set) => sets.includes(set));
+  const made = sections.filter((section) => isWhole || !section.startsWith("### As shipped"));
+  writeFileSync(PAGE, made.reduce(withSection, readFileSync(PAGE, "utf8")));
 }
 process.exit(0);
