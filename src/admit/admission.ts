@@ -21,8 +21,8 @@ import {
 import { lazySize, measureText } from "../stages/measure/estimate-tokens.ts";
 import { describeBinary, encodeText, newScan, SAMPLE_BYTES, scannedLines, scanText } from "../stages/measure/scan.ts";
 import { NUMBERS, PLAIN_STRATEGY } from "../stages/policy/defaults.ts";
-import { grouped, LIMIT_OF } from "../values.ts";
-import { cutAccount, newReceipt, summaryReceipt, wholeAccount, withFaults } from "./receipts.ts";
+import { LIMIT_OF } from "../values.ts";
+import { cutAccount, newReceipt, plainReceipt, summaryReceipt, wholeAccount, withFaults } from "./receipts.ts";
 
 /** How one output is admitted: everything decided, nothing looked up. */
 export interface AdmitPlan {
@@ -337,27 +337,11 @@ export function holdLimits<A extends Admitted>(
   put: (text: string) => Pick<A, "text">,
 ): A {
   const { counter, off } = plan;
-  const { receipt } = admitted;
-  const { shown, limits } = receipt;
+  const { shown, limits } = admitted.receipt;
   if (off || isWithin(shown, limits)) return admitted;
   const over = UNITS.filter((unit) => shown[unit] > (limits[LIMIT_OF[unit]] ?? Number.POSITIVE_INFINITY));
-  const said = over.map((unit) => `${grouped(shown[unit])} ${unit} would be over ${limits[LIMIT_OF[unit]]}`).join(", ");
   const changed = put(plainClamp(admitted.text, plan));
-  const size = measureText(changed.text, counter);
-  const { total, redacted, kept: wasKept } = receipt;
-  const part = (join: (unit: keyof Extent) => number): Extent => ({ bytes: join("bytes"), lines: join("lines") });
-  const kept = part((unit) => Math.min(wasKept[unit], size[unit]));
-  const held = {
-    ...receipt,
-    strategy: headTail.name,
-    kept,
-    folded: { bytes: 0, lines: 0 },
-    omitted: part((unit) => total[unit] - redacted[unit] - kept[unit]),
-    shown: size,
-    cutBy: over[0] ?? null,
-    saved: receipt.saved ?? "no",
-  };
-  return { ...admitted, ...changed, receipt: withFaults(held, [`${said}: a plain clamp stood in`]) };
+  return { ...admitted, ...changed, receipt: plainReceipt(admitted.receipt, measureText(changed.text, counter), over) };
 }
 
 /** A text within the limits by the plainest strategy; nothing where even that is over. */

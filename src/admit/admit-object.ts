@@ -22,7 +22,7 @@ import {
   MOST_TEXTS,
   type SourceText,
 } from "./admit-texts.ts";
-import { cutAccount, newReceipt } from "./receipts.ts";
+import { cutAccount, newReceipt, shapeReceipt } from "./receipts.ts";
 
 /** Each takes twice what the one before took: enough for any limit there is. */
 const MOST_TRIES = 24;
@@ -115,14 +115,7 @@ function asJson<T extends object>(plan: AdmitPlan, admitted: AdmittedBlocks<T>, 
         written = admitted.write(kept);
       }
       const text = JSON.stringify(written.output);
-      const { total, kept: shown } = written.receipt;
-      const receipt = {
-        ...written.receipt,
-        total: { ...total, bytes: total.bytes + shapeBytes },
-        kept: { ...shown, bytes: shown.bytes + shapeBytes },
-        shown: measureText(text, plan.counter),
-        limits: plan.limits,
-      };
+      const receipt = shapeReceipt(written.receipt, shapeBytes, measureText(text, plan.counter), plan.limits);
       return { ...written, text, receipt, totalChars: written.totalChars + shapeBytes };
     },
   };

@@ -1,9 +1,10 @@
 import type { Cut, Gap } from "../contract/cut.ts";
-import type { Limits } from "../contract/limits.ts";
+import type { Limits, Unit } from "../contract/limits.ts";
 import type { Receipt } from "../contract/receipt.ts";
 import type { Extent, Size } from "../contract/size.ts";
+import { headTail } from "../stages/clamp/strategies/edges.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
-import { counted } from "../values.ts";
+import { counted, grouped, LIMIT_OF } from "../values.ts";
 
 /** What every receipt of a request says alike. */
 interface Subject {
@@ -119,6 +120,33 @@ export function halvesOf(text: string | null): string[] {
   if (text === null || text.isWellFormed()) return [];
   const halves = text.match(/\p{Surrogate}/gu)?.length ?? 0;
   return [`${counted(halves, "lone surrogate")} in the text became U+FFFD`];
+}
+
+/** The receipt of a text for which a plain clamp stands, because it would have been over these limits. */
+export function plainReceipt(receipt: Receipt, shown: Size, over: readonly Unit[]): Receipt {
+  const { total, redacted, kept: wasKept, limits } = receipt;
+  const part = (of: (unit: keyof Extent) => number): Extent => ({ bytes: of("bytes"), lines: of("lines") });
+  const kept = part((unit) => Math.min(wasKept[unit], shown[unit]));
+  const said = over.map((unit) => `${grouped(receipt.shown[unit])} ${unit} would be over ${limits[LIMIT_OF[unit]]}`);
+  return withFaults(
+    {
+      ...receipt,
+      strategy: headTail.name,
+      kept,
+      folded: nothing(),
+      omitted: part((unit) => total[unit] - redacted[unit] - kept[unit]),
+      shown,
+      cutBy: over[0] ?? null,
+      saved: receipt.saved ?? "no",
+    },
+    [`${said.join(", ")}: a plain clamp stood in`],
+  );
+}
+
+/** The receipt of texts with the JSON around them, all of which is shown. */
+export function shapeReceipt(receipt: Receipt, shapeBytes: number, shown: Size, limits: Limits): Receipt {
+  const more = (part: Extent): Extent => ({ ...part, bytes: part.bytes + shapeBytes });
+  return { ...receipt, total: more(receipt.total), kept: more(receipt.kept), shown, limits };
 }
 
 /** The receipt of a text for which a model's summary stands. Nothing of the source itself is shown, so all of it is omitted. */
