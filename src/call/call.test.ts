@@ -1028,6 +1028,26 @@ describe("the ladder compact-first", () => {
     expect(steps).toEqual(["compact", "compact", "compact", "rewrite-results"]);
   });
 
+  it("sends again after each summary that freed something, before another is made", async () => {
+    const { spillway } = await open();
+    const order: string[] = [];
+    const { send } = provider(5000);
+    const watched = (messages: Message[]) => {
+      order.push("send");
+      return send(messages);
+    };
+    // Each summary takes the oldest message away, and the second is enough.
+    const compact: Compactor["compact"] = async ({ messages }) => {
+      order.push("compact");
+      return { messages: messages.slice(1), summaryTokens: 5 };
+    };
+    const talk = [...Array.from({ length: 3 }, () => user(words(16_000))), user("go")];
+    expect(await spillway.call(talk, watched, { ...OPTIONS, compactor: { compact }, ladder: "compact-first" })).toBe(
+      "answer",
+    );
+    expect(order).toEqual(["send", "compact", "send", "compact", "send"]);
+  });
+
   it("with nothing oversized: a typed error, no rewrite", async () => {
     const { spillway, events } = await open();
     const { sent, send } = provider(20_000);
