@@ -194,7 +194,7 @@ class RunningClamp implements Clamp {
     const span: Span = { kind: "source", bytes, from, to: from + bytes.length, line, breaks, chars };
     this.#plain?.add(span);
     this.#attempt(() => {
-      if (this.#fold !== null) this.#fold.add(bytes, from, line);
+      if (this.#fold !== null) this.#fold.add(bytes, from, line, chars === bytes.length);
       else this.#sieve?.add(span);
     });
     if (this.#fold !== null) this.#holdRaw(bytes);

@@ -38,15 +38,21 @@ export function compareLines(first: Text, second: Text): number {
     : SAME_SHAPE;
 }
 
-/** True if a zero stands before `to` where the other line has another digit. */
+/** True if a zero that is a whole number stands before `to` where the other line has another digit. */
 function hasNewZero(first: Text, second: Text, to: number): boolean {
   const shift = second.start - first.start;
   for (let at = first.start; at < to; at++) {
     const byte = first.bytes[at]!;
     const other = second.bytes[at + shift]!;
-    if (byte !== other && (byte === ZERO || other === ZERO)) return true;
+    if (byte === other) continue;
+    if (byte === ZERO ? isAlone(first, at) : other === ZERO && isAlone(second, at + shift)) return true;
   }
   return false;
+}
+
+/** True if no digit stands beside the one at `at`. */
+function isAlone(text: Text, at: number): boolean {
+  return ((kindAt(text, at - 1) | kindAt(text, at + 1)) & DIGIT) === 0;
 }
 
 /** True if two texts of one length are equal. */

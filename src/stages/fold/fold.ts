@@ -1,16 +1,16 @@
 import type { TakeSpan } from "../../contract/span.ts";
 import { compareLines, DIFFERENT, IDENTICAL, SAME_SHAPE, type Text } from "./compare-lines.ts";
 import { CARRIAGE_RETURN, CharCounter, LINE_FEED, Line, nextControl, SPACE, UNJUDGED } from "./line.ts";
-import { judgeShape, lineStays } from "./noise.ts";
+import { hasFailingStatus, judgeShape, STAYS } from "./noise.ts";
 import { MAX_LINE_BYTES, TerminalLine } from "./terminal-line.ts";
 
 /** One output being folded. */
 export interface Fold {
   /**
    * Contiguous chunks, cut anywhere: `from` is the source offset of their first byte, `line` the line (1-based) it is in.
-   * The bytes are only read during the call.
+   * The bytes are only read during the call. `isAscii` is true if they are known to be ASCII.
    */
-  add(bytes: Uint8Array, from: number, line: number): void;
+  add(bytes: Uint8Array, from: number, line: number, isAscii?: boolean): void;
   end(): void;
 }
 
@@ -40,6 +40,7 @@ class Folding implements Fold {
   private terminal: TerminalLine | null = null;
   private state = BETWEEN;
   private chunkFrom = 0;
+  private isAscii = false;
   /** The last two of several lines. */
   private readonly first: Text = new Line();
   private readonly second: Text = new Line();
@@ -52,8 +53,9 @@ class Folding implements Fold {
     this.runs = new Runs(this.out, shapeEnds, stays);
   }
 
-  add(chunk: Uint8Array, from: number, line: number): void {
+  add(chunk: Uint8Array, from: number, line: number, isAscii = false): void {
     if (chunk.length === 0) return;
+    this.isAscii = this.runs.isAscii = isAscii;
     // A plain view: code that sees one sort of array only, never a Buffer, runs faster.
     const bytes = new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.length);
     this.out.beginChunk(bytes, from, line);
@@ -151,15 +153,15 @@ class Folding implements Fold {
     line.from = this.chunkFrom + start;
     line.to = this.chunkFrom + end;
     line.number = this.lineNumber;
-    if (all >= 0x80) this.counter.add(bytes.subarray(start, end));
-    line.rewrittenChars = all < 0x80 ? end - start : this.counter.end();
+    this.counter.add(bytes, start, end, all < 0x80);
+    line.rewrittenChars = this.counter.end();
     this.runs.add(line);
   }
 
   private feedTerminal(bytes: Uint8Array, start: number): number {
     const terminal = this.terminal!;
     const at = terminal.feed(bytes, start);
-    this.counter.add(bytes.subarray(start, at));
+    this.counter.add(bytes, start, at, this.isAscii);
     if (terminal.ended) {
       this.finishLine(terminal, this.chunkFrom + at);
       this.state = BETWEEN;
@@ -245,8 +247,11 @@ class Runs {
   private gap = new Gap([]);
   /** The newest lines of a run of one shape, which are shown. */
   private tail: Line[] = [];
-  /** The largest of each number on the lines of a shape. */
+  /** The numbers of a line, and the largest of each on the lines of its shape. */
+  private readonly numbers: number[] = [];
   private largest: number[] = [];
+  /** The chunk is known to be ASCII. */
+  isAscii = false;
   /** A line that nobody holds any more. */
   private spare = new Line();
   /** Lines that are shown at each end of a run of one shape. */
@@ -271,6 +276,7 @@ class Runs {
     line.to = from + end - start;
     line.number = number;
     line.rewrittenChars = -1;
+    line.isAscii = this.isAscii;
     line.verdict = UNJUDGED;
     const { previous } = this;
     this.add(line);
@@ -350,25 +356,22 @@ class Runs {
     if (this.state === REPEATS) return SAME_SHAPE;
     if (line.verdict === UNJUDGED) line.verdict = previous.verdict = judgeShape(previous, line);
     const isWanted = this.stays?.(line.bytes.subarray(line.start, line.end)) === true;
-    return isWanted || lineStays(line) || this.standsOut(line) ? DIFFERENT : SAME_SHAPE;
+    if (isWanted || line.verdict === STAYS) return DIFFERENT;
+    readNumbers(line, this.numbers);
+    return hasFailingStatus(line, this.numbers) || this.standsOut() ? DIFFERENT : SAME_SHAPE;
   }
 
   /** Returns true if one of the line's numbers is far over those of earlier lines of its shape. Else remembers its numbers. */
-  private standsOut({ bytes, start, end }: Line): boolean {
-    const { largest } = this;
+  private standsOut(): boolean {
+    const { largest, numbers } = this;
     // A few lines do not tell what is usual.
     const isTold = this.state === SHAPE || this.held.length >= MIN_RUN_LINES;
-    let count = 0;
     let isFar = false;
-    for (let at = start; at < end; at++) {
-      let digit = bytes[at]! - 48;
-      if (digit < 0 || digit > 9) continue;
-      let value = 0;
-      for (; digit >= 0 && digit <= 9; digit = ++at < end ? bytes[at]! - 48 : -1) value = value * 10 + digit;
+    for (let count = 0; count < numbers.length; count++) {
+      const value = numbers[count]!;
       const most = largest[count] ?? 0;
       if (value > FAR * most + FAR && isTold) isFar = true;
       else if (value > most) largest[count] = value;
-      count++;
     }
     return isFar;
   }
@@ -414,6 +417,18 @@ class Runs {
     }
     settle();
     this.held = [];
+  }
+}
+
+/** Puts the numbers of a line, each a row of digits, into `numbers`. */
+function readNumbers({ bytes, start, end }: Line, numbers: number[]): void {
+  numbers.length = 0;
+  for (let at = start; at < end; at++) {
+    let digit = bytes[at]! - 48;
+    if (digit < 0 || digit > 9) continue;
+    let value = 0;
+    for (; digit >= 0 && digit <= 9; digit = ++at < end ? bytes[at]! - 48 : -1) value = value * 10 + digit;
+    numbers.push(value);
   }
 }
 

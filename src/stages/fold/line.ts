@@ -5,11 +5,12 @@ export class CharCounter {
   /** The decoder may hold the start of a character. */
   private decoding = false;
 
-  add(bytes: Uint8Array): void {
-    if (!this.decoding && isAscii(bytes)) {
-      this.chars += bytes.length;
+  /** Counts those of bytes[start, end). `isAscii` is true if they are known to be ASCII. */
+  add(bytes: Uint8Array, start: number, end: number, isAscii: boolean): void {
+    if (!this.decoding && (isAscii || areAscii(bytes, start, end))) {
+      this.chars += end - start;
     } else {
-      this.chars += this.decoder.decode(bytes, { stream: true }).length;
+      this.chars += this.decoder.decode(bytes.subarray(start, end), { stream: true }).length;
       this.decoding = true;
     }
   }
@@ -23,9 +24,9 @@ export class CharCounter {
   }
 }
 
-function isAscii(bytes: Uint8Array): boolean {
+function areAscii(bytes: Uint8Array, start: number, end: number): boolean {
   let all = 0;
-  for (let at = 0; at < bytes.length; at++) all |= bytes[at]!;
+  for (let at = start; at < end; at++) all |= bytes[at]!;
   return all < 0x80;
 }
 
@@ -108,6 +109,8 @@ export class Line {
   number = 0;
   /** UTF-16 units in the source range, if the bytes are not exactly the source's; else -1. */
   rewrittenChars = -1;
+  /** True if its bytes are known to be ASCII. */
+  isAscii = false;
   /** True if the line is identical to the one before it. */
   repeats = false;
   /** What may happen to lines of its shape, if known. */
@@ -124,7 +127,7 @@ export class Line {
 
   get chars(): number {
     if (this.rewrittenChars >= 0) return this.rewrittenChars;
-    counter.add(this.shown);
+    counter.add(this.bytes, this.start, this.end + this.breaks, this.isAscii);
     return counter.end();
   }
 

@@ -3,7 +3,7 @@ import { type Line, NUMBERED_NAME, UNIT_WORD } from "./line.ts";
 
 // What may happen to lines of a shape, once judged.
 /** Lines of this shape are data or tell of failures: none is left out. */
-const STAYS = 1;
+export const STAYS = 1;
 /** Lines of this shape are progress or status noise. */
 const COLLAPSES = 2;
 /** Lines of this shape are noise too, unless their HTTP status is a failing one. */
@@ -17,9 +17,9 @@ export function judgeShape(first: Line, second: Line): number {
   return hasStatus(text) ? HAS_STATUS : COLLAPSES;
 }
 
-/** Returns true if a line of a judged shape stays. */
-export function lineStays(line: Line): boolean {
-  return line.verdict === STAYS || (line.verdict === HAS_STATUS && failingStatus(line.text) !== 0);
+/** Returns true if a line of a shape with HTTP statuses has a failing one, given all of its numbers. */
+export function hasFailingStatus(line: Line, numbers: readonly number[]): boolean {
+  return line.verdict === HAS_STATUS && numbers.some((it) => it >= 400 && it < 600) && failingStatus(line.text) !== 0;
 }
 
 // Words that may tell why something failed: a line with one of them is never left out. Deliberately wide, matched anywhere

@@ -53,9 +53,12 @@ export function wordFinder(words: readonly SoughtWord[]): Required<Pick<Focus, "
         for (let second = 0; second < 256; second++) if (LOWER[second] === second) add((first << 8) | second, written);
     }
   }
+  const prefixes = wordStarts.flat();
+  const quick = prefixes.every((prefix) => prefix.length === START_BYTES) ? new WordFinder(prefixes) : null;
   const all = words.length === 31 ? 0x7fffffff : (1 << words.length) - 1;
   const find = (line: Uint8Array): number => {
     let found = 0;
+    if (quick !== null && quick.find(line, 0, line.length) === line.length) return found;
     let before = LOWER[line[0] as number] as number;
     for (let at = 1; at <= line.length && found !== all; at++) {
       // A blank stands behind the line.
@@ -69,6 +72,54 @@ export function wordFinder(words: readonly SoughtWord[]): Required<Pick<Focus, "
     return found;
   };
   return { find, starts: wordStarts };
+}
+
+/** Looks for words by four letters of each. */
+export class WordFinder {
+  /** The four letters of each word as one number. */
+  readonly #words = new Set<number>();
+  /** For each two bytes the places, of three, at which some of the words have them. */
+  readonly #pairs = new Uint8Array(65_536);
+
+  constructor(words: Iterable<string>) {
+    for (const letters of words) {
+      const bytes = Uint8Array.from(letters, (letter) => letter.charCodeAt(0));
+      this.#words.add(fourAt(bytes, 0));
+      for (let at = 0; at < 3; at++)
+        for (const flips of [0, 32, 32 << 8, (32 << 8) | 32])
+          this.#pairs[pairAt(bytes, at) ^ flips] = (this.#pairs[pairAt(bytes, at) ^ flips] as number) | (1 << at);
+    }
+  }
+
+  /** Where one of the words may begin in bytes[start, end), or `end`. */
+  find(bytes: Uint8Array, start: number, end: number): number {
+    const pairs = this.#pairs;
+    // Two bytes of each three tell: of a word's four letters they are some.
+    for (let at = start; at + 1 < end; at += 3) {
+      const places = pairs[((bytes[at] as number) << 8) | (bytes[at + 1] as number)] as number;
+      if (places === 0) continue;
+      for (let begin = Math.max(start, at - 2); begin <= at && begin + 4 <= end; begin++)
+        if ((places & (1 << (at - begin))) !== 0 && this.#isAt(bytes, begin)) return begin;
+    }
+    return end;
+  }
+
+  /** True if a word begins at `at`, of which at least four bytes are there. */
+  #isAt(bytes: Uint8Array, at: number): boolean {
+    const pairs = this.#pairs;
+    const isLike =
+      ((pairs[pairAt(bytes, at)] as number) & 1) !== 0 && ((pairs[pairAt(bytes, at + 2)] as number) & 4) !== 0;
+    return isLike && this.#words.has(fourAt(bytes, at));
+  }
+}
+
+function pairAt(bytes: Uint8Array, at: number): number {
+  return ((bytes[at] as number) << 8) | (bytes[at + 1] as number);
+}
+
+/** Four bytes as one number that is the same for letters in either case. */
+function fourAt(bytes: Uint8Array, at: number): number {
+  return (pairAt(bytes, at) << 16) | pairAt(bytes, at + 2) | 0x20202020;
 }
 
 function lowered(bytes: Uint8Array): string {

@@ -1,5 +1,6 @@
 // A look that costs a fraction of scanning a line: does it hold four letters of a word that tells of failures?
 import { newScan, scanBytes, scannedChars } from "../../measure/scan.ts";
+import { WordFinder } from "../focus/find-words.ts";
 import { doubling } from "./context.ts";
 import { BASE } from "./line-features.ts";
 import type { LineScan } from "./scan-line.ts";
@@ -12,54 +13,6 @@ export const QUICK_WORDS: readonly string[] =
   "erro fail exce pani fata abor asse trac segf kill warn exit cras cann unab refu deni unde inva meou caus crit err! brok".split(
     " ",
   );
-
-/** Looks for words by four letters of each. */
-export class WordFinder {
-  /** The four letters of each word as one number. */
-  readonly #words = new Set<number>();
-  /** For each two bytes the places, of three, at which some of the words have them. */
-  readonly #pairs = new Uint8Array(65_536);
-
-  constructor(words: Iterable<string>) {
-    for (const letters of words) {
-      const bytes = Uint8Array.from(letters, (letter) => letter.charCodeAt(0));
-      this.#words.add(fourAt(bytes, 0));
-      for (let at = 0; at < 3; at++)
-        for (const flips of [0, 32, 32 << 8, (32 << 8) | 32])
-          this.#pairs[pairAt(bytes, at) ^ flips] = (this.#pairs[pairAt(bytes, at) ^ flips] as number) | (1 << at);
-    }
-  }
-
-  /** Where one of the words may begin in bytes[start, end), or `end`. */
-  find(bytes: Uint8Array, start: number, end: number): number {
-    const pairs = this.#pairs;
-    // Two bytes of each three tell: of a word's four letters they are some.
-    for (let at = start; at + 1 < end; at += 3) {
-      const places = pairs[((bytes[at] as number) << 8) | (bytes[at + 1] as number)] as number;
-      if (places === 0) continue;
-      for (let begin = Math.max(start, at - 2); begin <= at && begin + 4 <= end; begin++)
-        if ((places & (1 << (at - begin))) !== 0 && this.#isAt(bytes, begin)) return begin;
-    }
-    return end;
-  }
-
-  /** True if a word begins at `at`, of which at least four bytes are there. */
-  #isAt(bytes: Uint8Array, at: number): boolean {
-    const pairs = this.#pairs;
-    const isLike =
-      ((pairs[pairAt(bytes, at)] as number) & 1) !== 0 && ((pairs[pairAt(bytes, at + 2)] as number) & 4) !== 0;
-    return isLike && this.#words.has(fourAt(bytes, at));
-  }
-}
-
-function pairAt(bytes: Uint8Array, at: number): number {
-  return ((bytes[at] as number) << 8) | (bytes[at + 1] as number);
-}
-
-/** Four bytes as one number that is the same for letters in either case. */
-function fourAt(bytes: Uint8Array, at: number): number {
-  return (pairAt(bytes, at) << 16) | pairAt(bytes, at + 2) | 0x20202020;
-}
 
 export const quick = new WordFinder(QUICK_WORDS);
 // The words of "segmentation fault", "out of memory", "no space left" and "not found" are too common for a log's middle.

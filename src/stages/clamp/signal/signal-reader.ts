@@ -1,6 +1,7 @@
 import type { Extent } from "../../../contract/size.ts";
 import type { Span } from "../../../contract/span.ts";
 import { decode } from "../fit.ts";
+import { WordFinder } from "../focus/find-words.ts";
 import { WordCounts } from "../focus/word-counts.ts";
 import { Context, doubling, LIVELY, REACH, STRONG, type Whole } from "./context.ts";
 import { TraceFinder } from "./find-traces.ts";
@@ -19,7 +20,6 @@ import {
   quick,
   RARE,
   ScanBudget,
-  WordFinder,
   wholeLines,
 } from "./quick-scan.ts";
 import { type Line, LineReader, MAX_UNIT_BYTES, SkippedLines } from "./read-lines.ts";
