@@ -23,48 +23,32 @@ export function compareLines(first: Text, second: Text): number {
   const stop = Math.min(leftEnd, rightEnd - shift);
   if (at === stop) return leftEnd + shift === rightEnd ? IDENTICAL : DIFFERENT;
   if (endsDiffer(first, second)) return DIFFERENT;
-  const alike = ALIKE;
-  while (at < stop && alike[left[at]!] === alike[right[at + shift]!]) at++;
+  let isEqual = true;
+  let isNewZero = false;
+  for (; at < stop; at++) {
+    const byte = left[at]!;
+    const other = right[at + shift]!;
+    if (byte === other) continue;
+    if ((BYTE_KIND[byte]! & BYTE_KIND[other]! & DIGIT) === 0) break;
+    isEqual = false;
+    // A zero that is a whole number, where the other line has another digit.
+    isNewZero ||= byte === ZERO ? isAlone(first, at) : other === ZERO && isAlone(second, at + shift);
+  }
   if (at < leftEnd || at + shift < rightEnd) {
     if (!mayVary(first, at, second, at + shift)) return DIFFERENT;
     // The equal starts need not be gone through again, as far as they hold whole numbers and words.
     const from = tokenStart(first, at);
     if (!haveOneShape(first, from, second, from + shift)) return DIFFERENT;
-  } else if (isEqual(first, second)) {
+  } else if (isEqual) {
     return IDENTICAL;
   }
-  return hasNewZero(first, second, at) && !haveOneShape(first, first.start, second, second.start)
-    ? DIFFERENT
-    : SAME_SHAPE;
-}
-
-/** True if a zero that is a whole number stands before `to` where the other line has another digit. */
-function hasNewZero(first: Text, second: Text, to: number): boolean {
-  const shift = second.start - first.start;
-  for (let at = first.start; at < to; at++) {
-    const byte = first.bytes[at]!;
-    const other = second.bytes[at + shift]!;
-    if (byte === other) continue;
-    if (byte === ZERO ? isAlone(first, at) : other === ZERO && isAlone(second, at + shift)) return true;
-  }
-  return false;
+  return isNewZero && !haveOneShape(first, first.start, second, second.start) ? DIFFERENT : SAME_SHAPE;
 }
 
 /** True if no digit stands beside the one at `at`. */
 function isAlone(text: Text, at: number): boolean {
   return ((kindAt(text, at - 1) | kindAt(text, at + 1)) & DIGIT) === 0;
 }
-
-/** True if two texts of one length are equal. */
-function isEqual(first: Text, second: Text): boolean {
-  const shift = second.start - first.start;
-  let at = first.start;
-  while (at < first.end && first.bytes[at] === second.bytes[at + shift]) at++;
-  return at === first.end;
-}
-
-/** Digits may stand for one another. */
-const ALIKE: Uint8Array = BYTE_KIND.map((kind, byte) => ((kind & DIGIT) !== 0 ? ZERO : byte));
 
 const UNIT_NAMES = "ns us ms s m h d min sec b k kb kib mb mib gb gib tb tib".split(" ");
 

@@ -351,7 +351,13 @@ class Runs {
     }
     // It is the same for all lines of a shape, so it is looked up once in a run.
     line.verdict = previous.verdict;
-    if (relation === IDENTICAL) return IDENTICAL;
+    if (relation === IDENTICAL) {
+      // One copy will do for both.
+      line.bytes = previous.bytes;
+      line.start = previous.start;
+      line.end = previous.end;
+      return IDENTICAL;
+    }
     if (isLong) return DIFFERENT;
     if (this.state === REPEATS) return SAME_SHAPE;
     if (line.verdict === UNJUDGED) line.verdict = previous.verdict = judgeShape(previous, line);
@@ -424,10 +430,11 @@ class Runs {
 function readNumbers({ bytes, start, end }: Line, numbers: number[]): void {
   numbers.length = 0;
   for (let at = start; at < end; at++) {
-    let digit = bytes[at]! - 48;
-    if (digit < 0 || digit > 9) continue;
+    // What is no digit comes to more than 9.
+    let digit = (bytes[at]! - 48) >>> 0;
+    if (digit > 9) continue;
     let value = 0;
-    for (; digit >= 0 && digit <= 9; digit = ++at < end ? bytes[at]! - 48 : -1) value = value * 10 + digit;
+    for (; digit <= 9; digit = ++at < end ? (bytes[at]! - 48) >>> 0 : 10) value = value * 10 + digit;
     numbers.push(value);
   }
 }

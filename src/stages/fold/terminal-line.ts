@@ -131,7 +131,7 @@ export class TerminalLine {
   /** Takes bytes up to the line's end, or to where it grows too long; returns where it stopped. */
   feed(bytes: Uint8Array, start: number): number {
     let at = start;
-    while (at < bytes.length && !this.ended && !this.tooLong) {
+    while (at < bytes.length && !this.ended) {
       const byte = bytes[at]!;
       if (this.state !== NONE) {
         if (this.step(byte)) at++;
@@ -139,10 +139,14 @@ export class TerminalLine {
         at = this.write(bytes, at);
       } else {
         const after = afterColour(bytes, at);
-        if (after === at) this.takeControl(bytes[at++]!);
-        else this.endsInReturn = false;
-        at = Math.max(at, after);
+        if (after > at) {
+          this.endsInReturn = false;
+          at = after;
+          continue;
+        }
+        this.takeControl(bytes[at++]!);
       }
+      if (this.tooLong) break;
     }
     return at;
   }
@@ -173,7 +177,11 @@ export class TerminalLine {
     const text = this.bytes;
     let { length } = this;
     text[length++] = bytes[start]!;
-    while (at < stop && bytes[at]! >= SPACE) text[length++] = bytes[at++]!;
+    for (; at < stop; at++) {
+      const byte = bytes[at]!;
+      if (byte < SPACE) break;
+      text[length++] = byte;
+    }
     this.length = length;
     return at;
   }

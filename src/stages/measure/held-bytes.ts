@@ -16,7 +16,8 @@ export class GrowingBytes {
       larger.set(this.bytes);
       this.#memory = larger;
     }
-    this.#memory.set(bytes.subarray(from, to), this.length);
+    // A view costs more than a short copy.
+    this.#memory.set(to - from === bytes.length ? bytes : bytes.subarray(from, to), this.length);
     this.length = length;
   }
 
