@@ -105,6 +105,16 @@ const SAID: Record<string, { module: object; said: Record<string, string[] | nul
       briefGap: gaps.map((gap) => texts.briefGap(gap, "")),
       shortGap: gaps.map((gap) => texts.shortGap(gap, "")),
       joinedBlocks: [texts.joinedBlocks([1, 9, 20]), texts.joinedBlocks(Array(5000).fill(3))],
+      resultTrimmed: [texts.resultTrimmed(10, 10, 100)],
+      argumentTrimmed: [texts.argumentTrimmed(10, 10, 100)],
+      argumentCleared: [texts.argumentCleared(100)],
+      MESSAGE_TOO_LARGE: [texts.MESSAGE_TOO_LARGE],
+      outputLost: [texts.outputLost("a fault")],
+      SUMMARY_START: [`${texts.SUMMARY_START}a model]`],
+      conversationSummary: texts
+        .conversationSummary("a model", 3, "said", "")
+        .split("\n")
+        .filter((line) => line !== "said"),
       turnsLeftOut: [texts.turnsLeftOut(3, null, "").split("\n")[0] as string],
       notShown: [texts.notShown(total, null), texts.notShown({ bytes: 1, lines: 1 }, 1)],
       endedEarly: [texts.endedEarly("connection reset")],

@@ -7,6 +7,7 @@ import { compileFocus } from "../stages/clamp/focus/compile-focus.ts";
 import { headTail } from "../stages/clamp/strategies/edges.ts";
 import { strategies } from "../stages/clamp/strategies/index.ts";
 import type { CustomMarker } from "../stages/mark/forms.ts";
+import { outputLost } from "../stages/mark/texts.ts";
 import { estimateCounter, guardCounter } from "../stages/measure/estimate-tokens.ts";
 import { encodeText } from "../stages/measure/scan.ts";
 import { checkLimits, checkNumber } from "../stages/policy/check-limits.ts";
@@ -125,7 +126,7 @@ export function admitPlainly(
   const { value: copy } = boundValue(output, Math.min(limits.maxBytes ?? ceiling, limits.maxChars ?? ceiling));
   const value = view === null ? copy : redacted(copy, view);
   const readable = typeof value === "string" ? value : (JSON.stringify(value) ?? "");
-  const whole = readable === "" || readable === "{}" ? `[output lost: ${reason}]` : readable;
+  const whole = readable === "" || readable === "{}" ? outputLost(reason) : readable;
   const plain = { tool, strategy: headTail, ...(exitCode !== null && { exitCode }) };
   const admitted = clampWith(requestFor(limits, plain), whole);
   return {

@@ -1,7 +1,7 @@
 import type { ModelPrompt } from "../contract/model-client.ts";
 import { recallLine, type SavedCopy } from "../stages/mark/access.ts";
-import { dataBlock, dataRule, quotesMarker, tagFor, withTag } from "../stages/mark/texts.ts";
-import { counted, grouped } from "../values.ts";
+import { conversationSummary, dataBlock, dataRule, SUMMARY_START } from "../stages/mark/texts.ts";
+import { grouped } from "../values.ts";
 
 /** The sections of a conversation's summary, in order. What must not be lost comes first. */
 const SECTIONS: readonly (readonly [title: string, what: string])[] = [
@@ -73,8 +73,6 @@ interface CompactionMark {
   savedCopy: SavedCopy;
 }
 
-const START = "[Summary of the conversation so far, by ";
-
 /** Adds the identifiers that a summary left out. */
 export function withMissing(summary: string, missing: readonly string[]): string {
   return missing.length === 0 ? summary : `${summary}\n\nAlso named there: ${missing.join(", ")}`;
@@ -82,7 +80,7 @@ export function withMissing(summary: string, missing: readonly string[]): string
 
 /** Returns true if a text begins as a summary of ours does. Anybody can write such a text, so this proves nothing. */
 export function looksCompacted(text: string): boolean {
-  return text.startsWith(START);
+  return text.startsWith(SUMMARY_START);
 }
 
 /** Returns the message that replaces the older part of a conversation. It takes a user's place. */
@@ -91,13 +89,5 @@ export function compactionText(summary: string, mark: CompactionMark): string {
   const body = [summary, ...(request === null ? [] : ["The user's latest request, word for word:", request])].join(
     "\n\n",
   );
-  const tag = quotesMarker(body) ? tagFor(body) : "";
-  const recall = recallLine(savedCopy);
-  const kept = recall === "" ? "[The messages themselves were not saved]" : recall;
-  return [
-    `${START}${model}: it stands for ${counted(messages, "earlier message")}${tag}]`,
-    body,
-    `[End of the summary: what it does not say may stand in those messages${tag}]`,
-    withTag(kept, tag),
-  ].join("\n");
+  return conversationSummary(model, messages, body, recallLine(savedCopy));
 }

@@ -3,6 +3,7 @@ import { badInput } from "../../errors.ts";
 import { detectWire } from "../../wire/index.ts";
 import { copyWhole, type Json, startWalk } from "../clamp/bound-copy.ts";
 import { readField } from "../clamp/bound-open.ts";
+import { MESSAGE_TOO_LARGE } from "../mark/texts.ts";
 import { checkNumber, describeValue } from "../policy/check-limits.ts";
 import { NUMBERS } from "../policy/defaults.ts";
 import { lightenMessage } from "./lighten-message.ts";
@@ -44,7 +45,6 @@ export interface CappedHistory {
   total: number;
 }
 
-const OMITTED = "[sessions_history omitted: message too large]";
 /** The brackets of the list. */
 const BRACKETS_BYTES = 2;
 /** How many messages at each end are read to detect the format. */
@@ -152,7 +152,7 @@ function answer(
   const isOmitted = shown.length < copies.length;
   const droppedMessages = isShort || isOmitted;
   const contentTruncated = shown.some(({ isShortened }) => isShortened);
-  const messages = isOmitted ? [{ role: "assistant", content: OMITTED }] : shown.map(({ json }) => json);
+  const messages = isOmitted ? [{ role: "assistant", content: MESSAGE_TOO_LARGE }] : shown.map(({ json }) => json);
   const sizes = shown.reduce((sum, { bytes }) => sum + bytes + 1, -1);
   return {
     messages,

@@ -96,13 +96,52 @@ export function mediaLeftOut(
   return isAddress ? `[${address}${what} left out: ${why}]` : `[${what} of ${counted(bytes, "byte")} left out: ${why}]`;
 }
 
+const UNSAVED_MESSAGES = "[The messages themselves were not saved]";
+
+/** What stands between both ends of a result that was trimmed. */
+export function resultTrimmed(head: number, tail: number, total: number): string {
+  return `[Tool result trimmed: kept first ${head} chars and last ${tail} chars of ${total} chars.]`;
+}
+
+/** The same of a call's argument: a model must not take a marker for what it wrote, or write one itself. */
+export function argumentTrimmed(head: number, tail: number, total: number): string {
+  return `[Argument trimmed here after the call ran with all of it: kept first ${head} chars and last ${tail} chars of ${total} chars.]`;
+}
+
+/** What stands for an argument that was cleared. */
+export function argumentCleared(total: number): string {
+  return `[Argument of ${total} chars left out here after the call ran with all of it]`;
+}
+
+/** What stands for a page of a history whose newest message is too large. */
+export const MESSAGE_TOO_LARGE = "[sessions_history omitted: message too large]";
+
+/** What stands for an output of which nothing could be read. */
+export function outputLost(reason: string): string {
+  return `[output lost: ${reason}]`;
+}
+
+/** Begins the message that stands for the older part of a conversation. */
+export const SUMMARY_START = "[Summary of the conversation so far, by ";
+
+/** The message that stands for the older part of a conversation: `body` is the summary, and `kept` says where the messages are. */
+export function conversationSummary(model: string, messages: number, body: string, kept: string): string {
+  const tag = quotesMarker(body) ? tagFor(body) : "";
+  return [
+    `${SUMMARY_START}${model}: it stands for ${counted(messages, "earlier message")}${tag}]`,
+    body,
+    `[End of the summary: what it does not say may stand in those messages${tag}]`,
+    withTag(kept === "" ? UNSAVED_MESSAGES : kept, tag),
+  ].join("\n");
+}
+
 /** What stands for whole turns that were left out of one request. `kept` says where they are; empty if nobody kept them. */
 export function turnsLeftOut(messages: number, request: string | null, kept: string): string {
   const tag = request !== null && quotesMarker(request) ? tagFor(request) : "";
   return [
     `[${counted(messages, "message")} left out here, with the calls and results in them: the request was too large${tag}]`,
     ...(request === null ? [] : ["The user's latest request among them, word for word:", request]),
-    withTag(kept === "" ? "[The messages themselves were not saved]" : kept, tag),
+    withTag(kept === "" ? UNSAVED_MESSAGES : kept, tag),
   ].join("\n");
 }
 
@@ -169,6 +208,8 @@ const OPENINGS = [
   "the messages themselves were not saved",
   // what pruning and capping leave; folding's notes stand among the lines of a piece and would be taken for quoted ones
   "tool result trimmed:",
+  String.raw`argument (?:trimmed|of \d+ chars left out) here`,
+  "output lost:",
   "old tool result content cleared",
   "sessions_history omitted:",
 ];

@@ -1,5 +1,5 @@
 import type { PruningPolicy } from "../../contract/policy.ts";
-import { quotesMarker, tagFor, withTag } from "../mark/texts.ts";
+import { argumentCleared, argumentTrimmed, quotesMarker, resultTrimmed, tagFor, withTag } from "../mark/texts.ts";
 import { splitsPair } from "../measure/scan.ts";
 
 /** Several texts of one result, as pruning reads them. */
@@ -8,13 +8,12 @@ export function joinTexts(texts: readonly string[]): string {
 }
 
 type SoftTrim = PruningPolicy["softTrim"];
-type Note = (head: number, tail: number, total: number) => string;
 
 /** Start and end of a long result and a note with its size; null if it is not long enough to be trimmed. */
 export function trimText(
   text: string,
   { maxChars, headChars, tailChars }: SoftTrim,
-  note: Note = resultNote,
+  note = resultTrimmed,
 ): string | null {
   const { length } = text;
   if (length <= maxChars || headChars + tailChars >= length) return null;
@@ -31,21 +30,10 @@ export function trimText(
 export function trimmedChars(
   length: number,
   { maxChars, headChars, tailChars }: SoftTrim,
-  note: Note = resultNote,
+  note = resultTrimmed,
 ): number | null {
   if (length <= maxChars || headChars + tailChars >= length) return null;
   return headChars + 5 + tailChars + 2 + note(headChars, tailChars, length).length;
-}
-
-const resultNote: Note = (head, tail, total) =>
-  `[Tool result trimmed: kept first ${head} chars and last ${tail} chars of ${total} chars.]`;
-
-/** A model must not take a marker for what it wrote, or write one itself. */
-const argumentNote: Note = (head, tail, total) =>
-  `[Argument trimmed here after the call ran with all of it: kept first ${head} chars and last ${tail} chars of ${total} chars.]`;
-
-function argumentCleared(total: number): string {
-  return `[Argument of ${total} chars left out here after the call ran with all of it]`;
 }
 
 /**
@@ -60,7 +48,7 @@ export function shortenTexts(
 ): string[] | null {
   let isNamed = line === "";
   const shortened = texts.map((text) => {
-    const short = to === "cleared" ? argumentCleared(text.length) : trimText(text, softTrim, argumentNote);
+    const short = to === "cleared" ? argumentCleared(text.length) : trimText(text, softTrim, argumentTrimmed);
     if (short === null) return text;
     const said = isNamed ? short : `${short}\n${line}`;
     if (said.length >= text.length) return text;
@@ -73,7 +61,7 @@ export function shortenTexts(
 /** How many characters `shortenTexts` gives for texts of these lengths, without the line, give or take split pairs. */
 export function shortenedChars(lengths: readonly number[], to: "trimmed" | "cleared", softTrim: SoftTrim): number {
   return lengths.reduce((sum, length) => {
-    const short = to === "cleared" ? argumentCleared(length).length : trimmedChars(length, softTrim, argumentNote);
+    const short = to === "cleared" ? argumentCleared(length).length : trimmedChars(length, softTrim, argumentTrimmed);
     return sum + Math.min(length, short ?? length);
   }, 0);
 }
