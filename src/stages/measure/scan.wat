@@ -13,7 +13,7 @@
   (func (export "scan")
     (param $at i32) (param $end i32) (param $state i32)
     (local $breaks i32) (local $chars i32) (local $high i32) (local $stop i32) (local $byte i32) (local $step i32)
-    (local $block v128) (local $controls v128) (local $sums v128) (local $rounds i32)
+    (local $block v128) (local $controls v128) (local $sums v128) (local $rounds i32) (local $from i32)
     (local $one v128) (local $two v128) (local $three v128) (local $four v128)
     (block $done
       (loop $blocks
@@ -67,8 +67,26 @@
                 (local.set $at (local.get $stop))
                 (br $blocks)))))
         (if (i32.gt_u (local.get $stop) (local.get $end)) (then (local.set $stop (local.get $end))))
+        ;; Characters of three bytes, without those that begin with E0 or ED, are taken whole: most of Asian text.
+        (local.set $from (local.get $at))
+        (block $other
+          (loop $three
+            (br_if $other (i32.or (local.get $state)
+              (i32.gt_u (i32.add (local.get $at) (i32.const 4)) (local.get $end))))
+            (local.set $step (i32.load (local.get $at)))
+            (local.set $byte (i32.and (local.get $step) (i32.const 0xff)))
+            (br_if $other (i32.ne (i32.and (local.get $step) (i32.const 0xc0c0f0)) (i32.const 0x8080e0)))
+            (br_if $other (i32.or (i32.eq (local.get $byte) (i32.const 0xe0)) (i32.eq (local.get $byte) (i32.const 0xed))))
+            (local.set $chars (i32.add (local.get $chars) (i32.const 1)))
+            (local.set $high (i32.add (local.get $high) (i32.const 3)))
+            (local.set $at (i32.add (local.get $at) (i32.const 3)))
+            (br $three)))
+        (br_if $blocks (i32.ne (local.get $at) (local.get $from)))
         (loop $bytes
           (local.set $byte (i32.load8_u (local.get $at)))
+          (br_if $blocks (i32.and
+            (i32.and (i32.eqz (local.get $state)) (i32.ne (local.get $at) (local.get $from)))
+            (i32.eq (i32.and (local.get $byte) (i32.const 0xf0)) (i32.const 0xe0))))
           (local.set $breaks (i32.add (local.get $breaks) (i32.eq (local.get $byte) (i32.const 10))))
           (local.set $controls (v128.or (local.get $controls) (i8x16.splat
             (i32.and (i32.lt_u (local.get $byte) (i32.const 32))
