@@ -86,9 +86,20 @@ export interface Pinning {
   pinned: Uint8Array;
 }
 
-/** Marks the few lines that by themselves tell of a failure, or are new: in a quiet output they are what matters. */
+/**
+ * Marks the few lines that by themselves tell of a failure, or are new: in a quiet output they are what matters. Of lines that
+ * differ only in numbers the best is enough.
+ */
 export function pinSigns(pinning: Pinning, rows: number[], share = SIGN_SHARE): void {
-  if (rows.length <= MOST_TELLING) pinBest(pinning, rows, MOST_SIGNS, share);
+  if (rows.length > MOST_TELLING) return;
+  const { store } = pinning;
+  const best = new Map<number, number>();
+  for (const row of rows) {
+    const shape = store.shapeSlot[row] as number;
+    const other = best.get(shape);
+    if (other === undefined || score(store, row) > score(store, other)) best.set(shape, row);
+  }
+  pinBest(pinning, [...best.values()], MOST_SIGNS, share);
 }
 
 /** Marks lines that stand out. */

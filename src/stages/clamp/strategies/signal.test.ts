@@ -32,6 +32,25 @@ describe("signal", () => {
       }
   });
 
+  it("shows the one error of another shape where another comes again and again", () => {
+    const said = [
+      (n: number) => `worker ${n} ready, 0 errors`,
+      (n: number) => `processed ${n} orders in ${n % 80} ms`,
+      (n: number) => `WARN  retrying request ${n} (1/3): connection reset by peer`,
+      (n: number) => `GET /api/v1/items/${n} 200 ${n % 90}ms`,
+    ];
+    const lines = Array.from({ length: 190 }, (_, at) =>
+      at % 9 === 5
+        ? `ERROR simulated failure for listener ${at} (this is expected in the test)`
+        : (said[at % said.length]?.(at) ?? ""),
+    );
+    lines.splice(95, 0, "dd: error writing '/mnt/full': No space left on device");
+    for (const maxChars of [1500, 4000]) {
+      const { text } = clampText(lines.join("\n"), { maxChars }, { strategy: "signal" });
+      expect(text, `${maxChars}`).toContain("dd: error writing");
+    }
+  });
+
   it("names as many failures as the summary counts, before what is around them and before commoner complaints", () => {
     const log = Array.from({ length: 6000 }, (_, line) => {
       const file = `dom/tests/test_${line % 700}.html`;
