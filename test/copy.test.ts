@@ -353,7 +353,7 @@ describe("spillway copy", () => {
       const shared = [ledger, bucket];
       const before = await everything([from]);
       // First with one of the objects under way, and then at any moment.
-      const objects = [1, 6, 11, 16];
+      const objects = [1, 3, 6, 8];
       let kills = 0;
       for (;;) {
         const child = spawn(process.execPath, [CLI, "copy", "--from", from, "--to", ledger, through.href], {

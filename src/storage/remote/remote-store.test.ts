@@ -57,7 +57,8 @@ async function newShared(endpoint?: string) {
 }
 
 const s3Endpoint = () => (typeof s3 === "string" ? "" : s3.endpoint);
-const LARGE = large(text("shared by several machines\n"));
+/** Over 1 MiB, so that its line index is an object too. */
+const LARGE = large(text("shared by several machines\n"), 1_200_000);
 
 async function until(isSo: () => Promise<boolean>): Promise<void> {
   while (!(await isSo())) await new Promise((resolve) => setTimeout(resolve, 50));
@@ -228,9 +229,10 @@ describe.skipIf(missing !== null)("in S3 and PostgreSQL", () => {
     await keep(a.store, [large(text("second\n"))], { ...ABOUT, session: null });
     // An object of a row is not one that a process left, however long ago it was sent.
     await a.store.collect({ nowMs: Date.now() + 5 * 86_400_000 });
-    expect(await objects()).toHaveLength(4);
+    // The second is small: it has no line index.
+    expect(await objects()).toHaveLength(3);
     await a.store.remove(first.id, "local");
-    expect(await objects()).toHaveLength(2);
+    expect(await objects()).toHaveLength(1);
     const report = await a.store.collect({ nowMs: Date.now() + 30 * 86_400_000 });
     expect([report.removed, report.remaining]).toEqual([1, 0]);
     expect(await objects()).toEqual([]);
@@ -307,6 +309,24 @@ describe.skipIf(missing !== null)("in S3 and PostgreSQL", () => {
     expect((await a.store.verify()).damaged).toHaveLength(1);
     await bucket.remove([name]);
     expect((await a.store.verify()).missing).toHaveLength(1);
+    await a.close();
+  });
+
+  it("keeps an object of up to 1 MiB without a line index, and finds damage in it", async () => {
+    const { open, objects } = await newShared();
+    const a = await open("a");
+    const bytes = large(text("a line of some output\n"), 1024 * 1024);
+    const { id } = await keep(a.store, [bytes]);
+    const [name = "", ...others] = await objects();
+    expect(others).toEqual([]);
+    assertBytes(await a.store.read(id, "local", { from: 70_000, to: 200_000 }), bytes.subarray(70_000, 200_000));
+    expect(await a.store.locate(id, "local", [10_001, 10_002])).toEqual({ from: 220_000, to: 220_044 });
+    const damaged = new Uint8Array(bytes);
+    damaged[100_000] = 0;
+    const bucket = await openBucket(a.address);
+    await bucket.put(name, { bytes: damaged.length, read: async (from, to) => damaged.subarray(from, to) });
+    await expect(a.store.read(id, "local", { from: 0, to: 100 })).rejects.toThrow(/damaged/);
+    expect((await a.store.verify()).damaged).toHaveLength(1);
     await a.close();
   });
 
