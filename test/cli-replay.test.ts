@@ -66,6 +66,16 @@ describe("spillway replay", () => {
     expect(spillway(...flags).stdout).toBe(spillway(...flags).stdout);
   });
 
+  it("says how many requests of other branches it left out", () => {
+    const entry = (id: number, parent: number | null, value: object) =>
+      JSON.stringify({ type: "message", id: `${id}`, parentId: parent === null ? null : `${parent}`, message: value });
+    const said = { role: "assistant", content: [{ type: "text", text: "yes" }], stopReason: "stop" };
+    const lines = [header, entry(1, null, session[0] ?? {}), entry(2, 1, said), entry(3, 1, said)];
+    writeFileSync(join(folder, "branches.jsonl"), `${lines.join("\n")}\n`);
+    expect(spillway("branches.jsonl", "--policy", "none").stdout).toContain("\n1 request of other branches left out\n");
+    expect(spillway("session.jsonl", "--policy", "none").stdout).not.toContain("left out");
+  });
+
   it("writes a page", () => {
     expect(spillway("session.jsonl", "--html", "page.html").status).toBe(0);
     expect(readFileSync(join(folder, "page.html"), "utf8")).toContain("session.jsonl");

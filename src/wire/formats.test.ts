@@ -285,4 +285,17 @@ describe("langchain", () => {
     expect(written).toMatchObject({ content: "short", tool_call_id: "1" });
     expect(message.content).toBe("long");
   });
+
+  it.each([
+    ["an instance", (fields: object) => ({ type: "tool", ...fields, lc_kwargs: fields, lc_namespace: ["messages"] })],
+    [
+      "serialised",
+      (kwargs: object) => ({ lc: 1, type: "constructor", id: ["core", "messages", "ToolMessage"], kwargs }),
+    ],
+    ["stored", (data: object) => ({ type: "tool", data })],
+  ])("what a provider gets has no data that only the application gets: %s", (_form, made) => {
+    const sent = { content: "short", name: "read", tool_call_id: "1" };
+    const message = made({ ...sent, artifact: "x".repeat(9000), response_metadata: { raw: "y".repeat(9000) } });
+    expect(langchain.sent?.(message)).toEqual({ role: "tool", ...sent });
+  });
 });
