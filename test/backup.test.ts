@@ -121,7 +121,7 @@ describe.skipIf(missing !== null)("a shared store that is lost", () => {
       });
     const clamp = ["clamp", "--save", "--max-lines", "9", "--json", "--session", "s1"];
     const keep = (machine: string, text: string) => JSON.parse(spillway(machine, clamp, text).stdout).receipt.artifact;
-    const [small, large] = [textOf("small", 100), textOf("large", 9000)];
+    const [small, large] = [textOf("small", 100), textOf("large", 90_000)];
     const ids = [keep("a", small), keep("b", large)];
     spillway("a", ["pin", "s1", "-q"]);
     const events = spillway("a", ["events", "--json"]).stdout;
@@ -130,7 +130,7 @@ describe.skipIf(missing !== null)("a shared store that is lost", () => {
     // The backup: the database first. What comes between it and the bucket's copy has an object and no row.
     const dump = join(folder, "spillway.dump");
     execFileSync(join(bin, "pg_dump"), ["-Fc", "-f", dump, place.SPILLWAY_LEDGER]);
-    const later = keep("a", textOf("later", 9000));
+    const later = keep("a", textOf("later", 90_000));
     const objects = objectsBelow(store, s3);
     const copy = await objects.take();
     expect(copy.size).toBe(4);
@@ -156,6 +156,6 @@ describe.skipIf(missing !== null)("a shared store that is lost", () => {
     expect(verified.orphaned).toHaveLength(1);
     // The secret came back too: the same output has the id that running conversations know, and so has the one that was lost.
     expect(keep("new", large)).toBe(ids[1]);
-    expect(keep("new", textOf("later", 9000))).toBe(later);
+    expect(keep("new", textOf("later", 90_000))).toBe(later);
   });
 });
