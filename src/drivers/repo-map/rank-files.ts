@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { statSync } from "node:fs";
 import { setNewest } from "../../values.ts";
 import { type RankedDefinition, rankDefinitions } from "./rank-definitions.ts";
@@ -11,10 +12,12 @@ export interface RankedFiles {
 
 /** A larger repository is mapped folder by folder. */
 const MAX_FILES = 5000;
-/** Files whose names are kept: some 10 KB each. */
+/** Files whose names are kept, and rankings: some 10 KB and 1 MB each. */
 const MAX_KEPT_FILES = 20_000;
+const MAX_KEPT_RANKINGS = 4;
 
 const keptNames = new Map<string, { stamp: string; names: FileNames | null }>();
+const keptRankings = new Map<string, RankedFiles>();
 
 /** Ranks what files define. A file is read again only if its time or its size has changed. */
 export async function rankFiles(
@@ -22,6 +25,7 @@ export async function rankFiles(
   signal?: AbortSignal,
 ): Promise<RankedFiles> {
   const skipped = { large: 0, unreadable: 0, beyond: Math.max(0, files.length - MAX_FILES) };
+  const hash = createHash("sha256");
   const wanted: { path: string; shown: string; stamp: string }[] = [];
   for (const { path, shown } of files.slice(0, MAX_FILES)) {
     const status = statSync(path, { throwIfNoEntry: false });
@@ -29,6 +33,11 @@ export async function rankFiles(
     else if (status.size > MAX_FILE_BYTES) skipped.large++;
     else wanted.push({ path, shown, stamp: `${status.mtimeMs} ${status.size}` });
   }
+  for (const { path, shown, stamp } of wanted) hash.update(`${path}\0${shown}\0${stamp}\0`);
+  const key = hash.update(JSON.stringify(skipped)).digest("hex");
+  const known = keptRankings.get(key);
+  if (known !== undefined) return known;
+
   const reader = await loadNameReader();
   const read: FileNames[] = [];
   for (const { path, shown, stamp } of wanted) {
@@ -39,5 +48,7 @@ export async function rankFiles(
     if (names === null) skipped.unreadable++;
     else read.push({ ...names, path: shown });
   }
-  return { ranked: rankDefinitions(read), skipped };
+  const made = { ranked: rankDefinitions(read), skipped };
+  setNewest(keptRankings, key, made, MAX_KEPT_RANKINGS);
+  return made;
 }
