@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -43,7 +43,9 @@ describe.runIf(why === "")("Claude Code, in a mode that asks nothing", () => {
     },
   );
 
-  test("a function of its own shell works in a wrapped command", async () => {
+  // It makes a function rg for its shell only where no program has that name.
+  const hasRg = spawnSync("sh", ["-c", "command -v rg"]).status === 0;
+  test.skipIf(hasRg)("a function of its own shell works in a wrapped command (not where rg is installed)", async () => {
     const { text } = await run({ permissions: {}, isHooked: true, command: "type rg; seq 1 20000" });
     expect(text).toMatch(/^rg is a (shell )?function/m);
     expect(text).toMatch(/spillway recall .*\n\[exit code 0\]$/);
