@@ -173,9 +173,9 @@ export class SkippedLines {
 
   /** Holds the last of a run of whole lines: the span's bytes [start, end). Line `line` comes after it. */
   addRun({ bytes, from }: Span, start: number, end: number, line: number): void {
-    let first = start;
-    if (end - start > this.#mostBytes) first = bytes.indexOf(10, end - this.#mostBytes - 1) + 1;
-    if (first === end) return this.clear();
+    const first = end - start > this.#mostBytes ? bytes.indexOf(10, end - this.#mostBytes - 1) + 1 : start;
+    // Nothing older is held once a line is missing in between.
+    if (first > start) this.clear();
     const about = { kind: SOURCE, from: from + first, to: from + end, line, breaks: 1, chars: -1, inside: 0 };
     this.#hold(bytes, first, end, true, about);
   }
