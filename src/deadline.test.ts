@@ -1,5 +1,18 @@
+import { stat } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
-import { newBreaker, newTurns } from "./deadline.ts";
+import { newBreaker, newTurns, within } from "./deadline.ts";
+
+it("time in which this process was busy is not held against what it waits for", async () => {
+  const answered = within(
+    stat(".").then(() => stat(".")),
+    500,
+    "reading",
+  );
+  const untilMs = performance.now() + 600;
+  while (performance.now() < untilMs);
+  expect((await answered).isDirectory()).toBe(true);
+  await expect(within(new Promise(() => {}), 20, "reading")).rejects.toThrow("reading took longer than 20 ms");
+});
 
 it("opens after three failures in a row, tries once after the pause, and closes on a success", () => {
   let nowMs = 1000;

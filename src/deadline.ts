@@ -1,8 +1,15 @@
+/** A deadline is waited for in parts. While this process itself is busy, only one of them passes. */
+const PARTS = 10;
+
 /** Waits at most `deadlineMs` for a promise, so that a store that hangs does not hang an agent. */
 export function within<T>(promise: Promise<T>, deadlineMs: number, what: string): Promise<T> {
   return new Promise((resolve, reject) => {
-    const late = () => reject(new Error(`${what} took longer than ${deadlineMs} ms`));
-    const timer = setTimeout(late, deadlineMs);
+    const wait = (parts: number): NodeJS.Timeout => setTimeout(() => next(parts - 1), deadlineMs / PARTS);
+    const next = (parts: number) => {
+      if (parts > 0) timer = wait(parts);
+      else reject(new Error(`${what} took longer than ${deadlineMs} ms`));
+    };
+    let timer = wait(PARTS);
     promise.then(resolve, reject).finally(() => clearTimeout(timer));
   });
 }
