@@ -97,6 +97,20 @@ describe("spillway/langchain", () => {
     await expect(agent.invoke({ messages })).rejects.toThrow(/boom/);
   });
 
+  it.each<[string, object]>([
+    ["an interrupt", { is_bubble_up: true }],
+    ["an abort", { name: "AbortError" }],
+    ["another middleware's error", { name: "MiddlewareError" }],
+    ["wrong arguments", { name: "ToolInvocationError" }],
+  ])("throws %s, which is LangChain's to handle", async (_what, about) => {
+    const error = Object.assign(new Error("boom"), about);
+    const { wrapToolCall } = spillwayMiddleware(await open());
+    const request = { toolCall: { name: "fails", args: {}, id: "c1" }, state: { messages } };
+    await expect(wrapToolCall(request, () => Promise.reject(error))).rejects.toBe(error);
+    const told = await wrapToolCall(request, () => Promise.reject(new Error("boom")));
+    expect(told).toMatchObject({ tool_call_id: "c1", status: "error" });
+  });
+
   it("counts the schema of a tool as a provider gets it", async () => {
     const schema = z.object({ path: z.string().describe("where it lies") });
     const look = tool(async () => "", { name: "look", description: "Looks.", schema });
