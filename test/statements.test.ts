@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, 
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
+import { memoryStore } from "../src/extend.ts";
 import { createSpillway, type Receipt } from "../src/index.ts";
 import { readPage } from "./docs/read-page.ts";
 import { readTree } from "./tree.ts";
@@ -57,9 +58,24 @@ describe("statements of the docs", () => {
     expect(stdout).toMatch(/\]\nline 25000 of a log\nline 25001 of a log\nline 25002 of a log\n\n1\n$/);
   });
 
+  it("README: what readBack gives for the framework of its example, and for the AI SDK", async () => {
+    const spillway = await createSpillway({ store: memoryStore(), ledger: null, env: {} });
+    const call = (name: string) => ({ id: "1", type: "function" as const, function: { name, arguments: "{not JSON" } });
+    const { answer } = spillway.readBack("openai");
+    expect(await answer(call("mine"))).toBeNull();
+    expect((await answer(call("recall")))?.content).toBe(
+      'the arguments must be an object of JSON; got the text "{not JSON"',
+    );
+    const tools = Object.entries(spillway.readBack("ai")).map(([name, { execute }]) => [name, typeof execute]);
+    expect(tools).toEqual([
+      ["recall", "function"],
+      ["search", "function"],
+    ]);
+  });
+
   it("README: npm start serves the dashboard with the session that is played, where the page says", async () => {
     const [, told] =
-      /`npm start` in\s+the clone opens it on [^`]*`(http:[^`]*)`/.exec(readFileSync("README.md", "utf8")) ?? [];
+      /`npm start` in\s+the clone serves it with [^`]*`(http:[^`]*)`/.exec(readFileSync("README.md", "utf8")) ?? [];
     const { start } = JSON.parse(readFileSync("package.json", "utf8")).scripts as { start: string };
     const [, program = "", port] = /^node (.*) --port (\d+)$/.exec(start) ?? [];
     expect(told).toBe(`http://127.0.0.1:${port}/`);

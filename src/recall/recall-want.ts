@@ -184,7 +184,10 @@ const MAX_SHOWN_CHARS = 60;
  */
 export function namedArguments(args: unknown, names: readonly string[]): Record<string, unknown> {
   if (args === undefined || args === null) return {};
-  if (typeof args !== "object") throw badInput(`the arguments must be an object; got ${typeof args}`);
+  if (typeof args !== "object") {
+    const got = typeof args === "string" ? `the text ${JSON.stringify(args.slice(0, MAX_SHOWN_CHARS))}` : typeof args;
+    throw badInput(`the arguments must be an object of JSON; got ${got}`);
+  }
   const known = new Map<string, string>();
   for (const name of names) for (const other of OTHER_NAMES[name] ?? []) known.set(bare(other), name);
   for (const name of names) known.set(bare(name), name);
