@@ -146,7 +146,8 @@ function OverTime({ rows: found, untilMs, hours }: { rows: Stat[]; untilMs: numb
       <StackedChart title="What tools printed, tokens per hour" times={times} layers={layers} />
       <p className="quiet">
         Net saved is what was printed, less what was shown and what was read back. What the agent would have cut itself
-        does not count as printed, nor does an output that a tool printed again because it had been cut.
+        does not count as tokens printed: beyond 50 KiB or 2,000 lines if nobody says, and nothing of a request to the
+        gateway. Nor does an output that a tool printed again because it had been cut.
       </p>
     </>
   );
