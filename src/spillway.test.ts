@@ -176,7 +176,8 @@ describe("admit", () => {
         /maxBytes must be a whole number/,
       );
     }
-    await expect(spillway.admit({} as never)).rejects.toThrow(/there was no output/);
+    for (const request of [{}, "a text", null] as never[])
+      await expect(spillway.admit(request)).rejects.toThrow(/there was no output/);
     await expect(spillway.admit({ output: "x", exitCode: Number.NaN })).rejects.toThrow(
       /exitCode must be a whole number/,
     );

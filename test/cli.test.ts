@@ -128,7 +128,7 @@ describe("spillway clamp", () => {
     [["clamp", "--max-line", "5"], /unknown option '--max-line'.*--max-lines/s],
     [["clmp"], /unknown command 'clmp'.*clamp/s],
     [["events", "--zebra"], /unknown option '--zebra'; "spillway events --help" lists them all$/m],
-    [["recall"], /missing required argument 'id'; "spillway recall --help" has examples$/m],
+    [["recall"], /missing required argument 'id' \(last is the newest\); "spillway recall --help" has examples$/m],
     [
       ["stats", "--since", "3"],
       /^spillway: --since: a time is a number with a unit, such as 30s, 12h or 7d; got "3"$/m,

@@ -45,9 +45,9 @@ export function newPlanner(ports: PlanPorts): (request: AdmitRequest) => AdmitPl
   }
 
   return (request) => {
+    if (!("output" in Object(request))) throw badInput("admit takes { output, ... }; there was no output");
     const { tool = "tool", limits, headShare, fold, since, summarize, off, marker, exitCode, size, command } = request;
     const { strategy, keep = strategy, declared, reader, hostLimits, isUpdate = false } = request;
-    if (!("output" in request)) throw badInput("admit takes { output, ... }; there was no output");
     if (typeof tool !== "string") throw badInput(`tool must be a name; got ${String(tool)}`);
     if (typeof exitCode === "number" && !Number.isSafeInteger(exitCode)) {
       throw badInput(`exitCode must be a whole number; got ${exitCode}`);

@@ -27,7 +27,7 @@ const RECALL_ARGUMENTS = {
   since: {
     type: "string",
     description:
-      'what is new, gone or counted otherwise since another run: "good" for the last good run of the same command, "last" for the last, or an id',
+      'what is new, gone, or there more or less often than in another run: "good" for the last good run of the same command, "last" for the last, or an id',
   },
 };
 const SEARCH_ARGUMENTS = {

@@ -67,7 +67,10 @@ const CALL: { [key in keyof Required<CallOptions>]: true } = {
 export function checkOptions(options: object): void {
   const unknown = Object.keys(options).find((key) => !Object.hasOwn(OPTIONS, key));
   if (unknown !== undefined) {
-    throw badInput(`createSpillway has no option "${unknown}"; known are ${Object.keys(OPTIONS).join(", ")}`);
+    const hint = /^(limits$|max)/i.test(unknown)
+      ? "; limits stand in { policy: { default: { limits: { maxLines: 100 } } } }"
+      : "";
+    throw badInput(`createSpillway has no option "${unknown}"; known are ${Object.keys(OPTIONS).join(", ")}${hint}`);
   }
   const { dir, keep, reader, logger, runs, scope } = options as { [name: string]: unknown };
   if (keep !== undefined && keep !== "cut" && keep !== "all")

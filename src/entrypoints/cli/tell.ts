@@ -54,7 +54,8 @@ const HINTS: Record<string, (command: string, message: string) => string> = {
   "commander.unknownCommand": () => '; "spillway --help" lists them all',
   "commander.unknownOption": (command, message) =>
     message.includes("Did you mean") ? "" : `; "spillway ${command}--help" lists them all`,
-  "commander.missingArgument": (command) => `; "spillway ${command}--help" has examples`,
+  "commander.missingArgument": (command, message) =>
+    `${message.includes("'id'") ? " (last is the newest)" : ""}; "spillway ${command}--help" has examples`,
   "commander.excessArguments": (command) => `; "spillway ${command}--help" has examples`,
 };
 
