@@ -73,6 +73,20 @@ describe("a wrapped generator", () => {
     expect(await spillway.recall(receipts[0]?.artifact ?? "", { lines: [1, 1] })).toMatchObject({ text: "39\n" });
   });
 
+  it("is ended when its reader stops early", async () => {
+    const { spillway } = await watched();
+    let isEnded = false;
+    const wrapped = spillway.wrapTool(async function* count() {
+      try {
+        for (let n = 0; ; n++) yield n;
+      } finally {
+        isEnded = true;
+      }
+    });
+    for await (const value of wrapped()) if (value === 2) break;
+    expect(isEnded).toBe(true);
+  });
+
   it("yields as often as before where the last value is within its limits", async () => {
     const { spillway, receipts, begun } = await watched();
     const wrapped = spillway.wrapTool(
@@ -239,6 +253,14 @@ describe("the call's id", () => {
     const { spillway, receipts } = await watched();
     await spillway.wrapTool({ name: "q", execute: async (..._args: unknown[]) => "a" }).execute(...args);
     expect(receipts[0]?.call).toBe(call);
+  });
+
+  it("is not that of the call before", async () => {
+    const { spillway, receipts } = await watched();
+    const { execute } = spillway.wrapTool({ name: "q", execute: async (..._args: unknown[]) => "a" });
+    await execute({}, { toolCallId: "call_1" });
+    await execute({});
+    expect(receipts.map(({ call }) => call)).toEqual(["call_1", null]);
   });
 
   it("is no text that a plain function is called with", async () => {

@@ -69,6 +69,12 @@ it("says what is wrong when it is asked for", async () => {
   expect(() => without.readBack("ai")).toThrow(/needs a store.*memoryStore\(\)/);
 });
 
+it("markers name the tools of Claude's agent by the server that they are at", async () => {
+  const spillway = await open();
+  spillway.readBack("claude-agent-sdk", { z, server: "mine" });
+  expect((await spillway.admit({ output: long, tool: "a" })).text).toContain("Read it with mcp__mine__recall({");
+});
+
 it("OpenAI: calls for other tools are not answered; items of responses are", async () => {
   const spillway = await open();
   const { tools, responsesTools, answer, answerItem } = spillway.readBack("openai");

@@ -78,6 +78,10 @@ test("a result keeps the shape that its tool has; what is small, and what is rea
   expect(await event("Bash", { stdout: "short", stderr: "" })).toEqual({});
   expect(await event("mcp__spillway__recall", [{ type: "text", text: long }])).toEqual({});
   expect(await hook({ hook_event_name: "PreToolUse" })).toEqual({});
+  const [{ hooks: named = [] } = {}] = spillwayHooks(await open(), { server: "mine" }).PostToolUse;
+  const asked = { hook_event_name: "PostToolUse", session_id: "s", tool_input: {}, tool_use_id: "t" };
+  const tool_response = [{ type: "text", text: long }];
+  expect(await named[0]?.({ ...asked, tool_name: "mcp__mine__recall", tool_response })).toEqual({});
   expect(await hook(null)).toEqual({});
 });
 

@@ -429,6 +429,15 @@ it("no signal is handed to the inner fetch if the caller has none, and the calle
   expect(given).toEqual([undefined, signal]);
 });
 
+it("what only the inner fetch knows of a request reaches it", async () => {
+  const given: unknown[] = [];
+  const inner = async (_input: unknown, init: unknown) => (given.push(init), Response.json({}));
+  const { path, body } = asked("openai-chat", conversation(1, 10));
+  const init = { ...POST, body, dispatcher: {}, redirect: "error" as const };
+  await wrapped({ fetch: inner as typeof fetch })(`http://127.0.0.1:1${path}`, init);
+  expect(given[0]).toMatchObject({ dispatcher: init.dispatcher, redirect: "error" });
+});
+
 describe("a reservation for the answer that leaves no room", () => {
   /** Refuses what is over 20,000 tokens together with what it reserves, in words that Anthropic and vLLM use. */
   async function refusing(field: RegExp) {
