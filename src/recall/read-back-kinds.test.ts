@@ -69,6 +69,19 @@ it("says what is wrong when it is asked for", async () => {
   expect(() => without.readBack("ai")).toThrow(/needs a store.*memoryStore\(\)/);
 });
 
+it("says of a mistake that it is one, in each framework's way, and to the call that made it", async () => {
+  const spillway = await open();
+  const wrong = { id: "aaaaaaaaaaaa" };
+  for (const kind of ["mcp", "claude-agent-sdk"] as const)
+    expect(await RUNS[kind](spillway.readBack(kind as "mcp", { z }) as never, "recall", wrong)).toMatchObject({
+      isError: true,
+    });
+  for (const kind of ["ai", "mastra", "langchain", "anthropic", "pi"] as const)
+    await expect(RUNS[kind](spillway.readBack(kind) as never, "recall", wrong)).rejects.toThrow(/aaaaaaaaaaaa/);
+  const answer = await RUNS.openai(spillway.readBack("openai") as never, "recall", wrong);
+  expect(answer).toMatchObject({ role: "tool", tool_call_id: "c" });
+});
+
 it("markers name the tools of Claude's agent by the server that they are at", async () => {
   const spillway = await open();
   spillway.readBack("claude-agent-sdk", { z, server: "mine" });
