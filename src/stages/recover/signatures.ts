@@ -746,6 +746,7 @@ export const last: ProviderSignatures = {
         "max_tokens ({output}) exceeds model's maximum output tokens ({limit})",
         "maximum allowed number of output tokens",
         "max_tokens is too large",
+        "increase maximum token",
       ],
     },
   ],

@@ -11,7 +11,7 @@ const SENT = anyOf(
 );
 const TOO_MUCH = anyOf(
   "exceed(?:s|ed|ing)?|surpass(?:es|ed)?",
-  "(?:longer|larger|greater|bigger|higher) than|more (?:tokens )?than|over (?:the|its)",
+  "(?<!must be |should be )(?:longer|larger|greater|bigger|higher) than|more (?:tokens )?than|over (?:the|its)",
   "too (?:long|large|big|many)",
   "(?:must|should) (?:be|have|contain) (?:less|fewer|shorter|smaller|lower) than|(?:must|should) be (?:at most|under|below|<=?)",
   "r[au]n out of|out of context|no room (?:left )?in|(?:does not|doesn't|do not|don't|cannot|can't|will not|won't) fit|>=? ?(?:\\d+|n_ctx)",
@@ -31,8 +31,8 @@ const OTHER_LIMIT = anyOf(
   "(?:per|this|each|every|a)[ -](?:second|minute|min|hour|day|week|month)|daily|monthly|time ?frame|deadline|seconds|tim(?:ed|e) ?out",
   "tpm|tpd|rpm|rpd|rates?|per-model|quotas?|credits?|balance|billing|plan|subscription|accounts?|organi[sz]ations?|concurren[a-z]*",
   "images?|pixels?|files?|uploads?|attachments?|pdfs?|pages|audio|videos?|bytes?|[kmg]i?b|characters?|chars",
-  "arrays?|strings?|items|elements|tools?|functions?|mcp|schema|enum|depth|headers?|urls?|names?|id|fields?",
-  "batch|batches|embeddings?|documents?|(?<!(?:reply|completion|token) )budget|thinking|temperature|top_p|log(?:probs|it_bias)|stop sequences|train(?:ed|ing)?",
+  "arrays?|strings?|items|elements|tools?|functions?|mcp|schema|enum|depth|headers?|urls?|names?|(?<!(?:trace|request)[_ -])id|fields?",
+  "batch(?! generation failed)|batches|embeddings?|documents?|(?<!(?:reply|completion|token|cache) )budget|thinking|temperature|top_p|log(?:probs|it_bias)|stop sequences|train(?:ed|ing)?",
   "cookies?|passwords?|credentials?|auth[a-z]*|access|api[ _]?keys?|jwt|bearer|expired|gpu[a-z_]*|memory|stored in kv cache|too small|minimum",
 );
 /** The answer's limit says nothing of what was sent. */
@@ -46,7 +46,7 @@ const CHINESE = {
   tooMuch: /超过|超出|超长|过长|太长|超限|大于|过多|太多/,
   measure: /长|上下文|tokens?|字数|上限/,
   otherLimit:
-    /分钟|每天|每日|每秒|频|速率|并发|次数|余额|额度|配额|费|图|文件|附件|音频|视频|字节|工具|批|向量|输出|超时|密/,
+    /分钟|每天|每日|每秒|频|速率|并发|次数|余额|额度|配额|费|图|文件|(?<!减少)附件|音频|视频|字节|工具|批|向量|输出|超时|密/,
 };
 
 /** The sizes that a text about too many tokens names. */
@@ -89,13 +89,13 @@ const NUMBER = String.raw`(?<![\w.-])(\d{1,3}(?:[,_.']\d{3})+(?!\d)|\d+)(k)?(?![
 const UP_TO_NUMBER = String.raw`(?:[^\d.;。]|(?<=[a-z-])\d[\d.]*){0,60}?`;
 /** "{observed} ... exceeds ... {limit}": what stands before such words is what was sent, what stands after is the limit. */
 const COMPARED = new RegExp(
-  `(?:${NUMBER} \\+ )?${NUMBER}${UP_TO_NUMBER}(?:exceed|than |more |over |>| / |must be|超过|超出|大于)${UP_TO_NUMBER}${NUMBER}`,
+  `(?:${NUMBER} \\+ )?${NUMBER}${UP_TO_NUMBER}(?:exceed|than |more |over |>| / |must be|requested,|超过|超出|大于)${UP_TO_NUMBER}${NUMBER}`,
 );
 const LIMIT = new RegExp(
   `(?:max|maximum|limit(?! exceeded:)|context|exceed(?!ed:)\\w*|than|supports?|allows?|only|up to|at most|上限|最大|超过|超出)${UP_TO_NUMBER}${NUMBER}`,
 );
 const OBSERVED = new RegExp(
-  `(?:requested|resulted in|contains?|has|got|given|received|supplied|passed|provided|sent|take|used|uses|needs|token count|(?:input|prompt) length of|too (?:long|large|big)|(?:prompt|input|request) (?:is|was|\\()|实际|当前)${UP_TO_NUMBER}${NUMBER}`,
+  `(?:requested|resulted in|contains?|has|got|given|received|supplied|passed|provided|sent|take|used|uses|needs|requires|estimated|projected|token count|(?:input|prompt) length of|too (?:long|large|big)|(?:prompt|input|request) (?:is|was|\\()|实际|当前)${UP_TO_NUMBER}${NUMBER}`,
 );
 
 const STATUS = /(?:^\D{0,30}|\b(?:code|status|http|error)\W{1,3})[45]\d\d\b(?! tokens)/g;
