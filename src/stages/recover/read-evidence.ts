@@ -74,6 +74,8 @@ export function readEvidence(subject: unknown): Evidence {
 class Reader {
   private readonly evidence: Evidence;
   private readonly seen = new Set<object>();
+  /** How many texts were read, those that were known before included. */
+  private heard = 0;
 
   constructor(evidence: Evidence) {
     this.evidence = evidence;
@@ -158,20 +160,22 @@ class Reader {
     const events = parseEvents(value);
     if (events !== null) return this.read(events, depth + 1);
     const parsed = parseJson(value);
-    const known = texts.length;
+    const known = this.heard;
     if (parsed !== null) this.read(parsed, depth + 1);
     // A refusal in an unknown form is taken as text. An answer, or the start of one, never is.
     const isBody = parsed !== null || /^\[?\s*\{\s*"/.test(value.trimStart());
-    if (isBody && (texts.length > known || statuses.size === 0)) return;
+    if (isBody && (this.heard > known || statuses.size === 0)) return;
     // A client may have put a status before the body, as in "400 {...}". Then the text is what stands around the body.
     const [open, close] = [value.indexOf("{"), value.lastIndexOf("}") + 1];
-    const at = texts.length;
+    const [at, before] = [texts.length, this.heard];
     if (open > 0) this.read(parseJson(value.slice(open, close)), depth + 1);
-    const around = texts.length > at ? `${value.slice(0, open)} ${value.slice(close)}` : value;
+    const hasBody = this.heard > before;
+    const around = hasBody ? `${value.slice(0, open)} ${value.slice(close)}` : value;
     const text = normalize(around.slice(0, MAX_TEXT_CHARS));
     const status = STATUS_FIRST.exec(text)?.[1];
     if (status !== undefined) statuses.add(Number(status));
-    const isStatusOnly = texts.length > at && text === status;
+    const isStatusOnly = hasBody && text === status;
+    if (text !== "") this.heard += 1;
     if (text === "" || isStatusOnly || texts.length >= MAX_TEXTS || texts.includes(text)) return;
     texts.splice(at, 0, text);
   }

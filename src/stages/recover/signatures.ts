@@ -160,7 +160,13 @@ export const providers: readonly ProviderSignatures[] = [
         rule: "bedrock-validation",
         kind: "context-overflow",
         code: ["validationexception", "modelstreamerrorexception"],
-        text: ["max input token", "input token ... exceed", "too many input tokens", "input tokens ... exceed"],
+        text: [
+          "max input tokens: {limit}, request input token count: {observed}",
+          "max input token",
+          "input token ... exceed",
+          "too many input tokens",
+          "input tokens ... exceed",
+        ],
         not: ["input is too long for requested model"],
       },
       {
@@ -655,7 +661,12 @@ export const guards: ProviderSignatures = {
     {
       rule: "not-size-batch",
       kind: "other",
-      text: ["tokens in batch", "tokens per submitted batch", "max {number} tokens per request"],
+      text: [
+        "tokens in batch",
+        "tokens per submitted batch",
+        "max {number} tokens per request",
+        "enqueued token limit",
+      ],
     },
     { rule: "not-size-template", kind: "other", text: ["prompt template"] },
     {
@@ -684,6 +695,7 @@ const PAYLOAD = [
   "body too large",
   "body is too large",
   "content too large",
+  "message larger than max",
   "request body: length limit exceeded",
   "413 ... too large",
 ];

@@ -7,13 +7,13 @@ function anyOf(...words: string[]): RegExp {
 }
 
 const SENT = anyOf(
-  "prompts?|inputs?|messages?|conversations?|history|contexts?|sequences?|query|requests?|requested|n_keep|tokens?",
+  "prompts?|inputs?|messages?|conversations?|history|contexts?|sequences?|query|requests?|requested|n_keep|tokens?|current length",
 );
 const TOO_MUCH = anyOf(
   "exceed(?:s|ed|ing)?|surpass(?:es|ed)?",
   "(?<!must be |should be )(?:longer|larger|greater|bigger|higher) than|more (?:tokens )?than|over (?:the|its)",
   "too (?:long|large|big|many)",
-  "(?:must|should) (?:be|have|contain) (?:less|fewer|shorter|smaller|lower) than|(?:must|should) be (?:at most|under|below|<=?)",
+  "(?:must|should) (?:be|have|contain) (?:less|fewer|shorter|smaller|lower) than|(?:must|should) be (?:at most|no more than|under|below|<=?)",
   "r[au]n out of|out of context|no room (?:left )?in|(?:does not|doesn't|do not|don't|cannot|can't|will not|won't) fit|>=? ?(?:\\d+|n_ctx)",
 );
 const MEASURE = anyOf("tokens?|context|lengths?|windows?|n_ctx|num_ctx|seq_len|model_len|kv (?:size|cache)");
@@ -31,13 +31,13 @@ const OTHER_LIMIT = anyOf(
   "(?:per|this|each|every|a)[ -](?:second|minute|min|hour|day|week|month)|daily|monthly|time ?frame|deadline|seconds|tim(?:ed|e) ?out",
   "tpm|tpd|rpm|rpd|rates?|per-model|quotas?|credits?|balance|billing|plan|subscription|accounts?|organi[sz]ations?|concurren[a-z]*",
   "images?|pixels?|files?|uploads?|attachments?|pdfs?|pages|audio|videos?|bytes?|[kmg]i?b|characters?|chars",
-  "arrays?|strings?|items|elements|tools?|functions?|mcp|schema|enum|depth|headers?|urls?|names?|(?<!(?:trace|request)[_ -])id|fields?",
+  "arrays?|strings?|items|elements|tools?|functions?|mcp|schema|enum|depth|headers?|urls?|names?|(?<!_|(?:trace|request)[ -])id|fields?",
   "batch(?! generation failed)|batches|embeddings?|documents?|(?<!(?:reply|completion|token|cache) )budget|thinking|temperature|top_p|log(?:probs|it_bias)|stop sequences|train(?:ed|ing)?",
   "cookies?|passwords?|credentials?|auth[a-z]*|access|api[ _]?keys?|jwt|bearer|expired|gpu[a-z_]*|memory|stored in kv cache|too small|minimum",
 );
 /** The answer's limit says nothing of what was sent. */
 const PARAMETER =
-  /(?:(?:max|min)_(?:new_|output_|completion_)?tokens|max (?:new|output|completion) tokens)(?: ?[(=] ?\d+(?: ?\))?)?/g;
+  /(?:(?:max|min)_?(?:new_?|output_?|completion_?)?tokens|max (?:new|output|completion) tokens|truncate_prompt_tokens)(?: ?[(=] ?\d+(?: ?\))?)?/g;
 const ANSWER = anyOf("(?:output|completion|response|answer|generated|reasoning)s?");
 const REQUEST = anyOf("prompts?|inputs?|messages?|contexts?|history|conversations?|total");
 
@@ -67,7 +67,8 @@ export function findSizeWords(text: string): string | null {
 function statesBothSizes(whole: string): boolean {
   const { observed, limit } = readNamedSizes(whole);
   const words = whole.replace(PARAMETER, "");
-  const isBoth = observed !== undefined && limit !== undefined && REQUEST.test(words) && /token|length/.test(words);
+  const isSaid = REQUEST.test(words) || /(?:provided|sent|used) [\d,]+ tokens/.test(words);
+  const isBoth = observed !== undefined && limit !== undefined && isSaid && /token|length/.test(words);
   return isBoth && !OTHER_LIMIT.test(words) && !ANSWER.test(words);
 }
 
@@ -92,10 +93,10 @@ const COMPARED = new RegExp(
   `(?:${NUMBER} \\+ )?${NUMBER}${UP_TO_NUMBER}(?:exceed|than |more |over |>| / |must be|requested,|超过|超出|大于)${UP_TO_NUMBER}${NUMBER}`,
 );
 const LIMIT = new RegExp(
-  `(?:max|maximum|limit(?! exceeded:)|context|exceed(?!ed:)\\w*|than|supports?|allows?|only|up to|at most|上限|最大|超过|超出)${UP_TO_NUMBER}${NUMBER}`,
+  `(?:max|maximum|limit(?! exceeded)|context|exceed(?!ed:|\\w* by)\\w*|than|supports?|allows?|only|up to|at most|上限|最大|超过|超出)${UP_TO_NUMBER}${NUMBER}`,
 );
 const OBSERVED = new RegExp(
-  `(?:requested|resulted in|contains?|has|got|given|received|supplied|passed|provided|sent|take|used|uses|needs|requires|estimated|projected|token count|(?:input|prompt) length of|too (?:long|large|big)|(?:prompt|input|request) (?:is|was|\\()|实际|当前)${UP_TO_NUMBER}${NUMBER}`,
+  `(?:requested|resulted in|contains?|has|got|given|rec(?:ei|ie)ved|supplied|passed|provided|sent|take|used|uses|needs|requires|estimated|projected|token count|(?<!max |maximum )(?:number of|total) (?:(?:prompt|input) )?tokens(?: \\([a-z +]+\\))?(?=:? \\d)|(?:input|prompt) length of|too (?:long|large|big)|(?:prompt|input|request) (?:is|was|\\()|实际|当前)${UP_TO_NUMBER}${NUMBER}`,
 );
 
 const STATUS = /(?:^\D{0,30}|\b(?:code|status|http|error)\W{1,3})[45]\d\d\b(?! tokens)/g;
@@ -111,13 +112,17 @@ export function readNamedSizes(whole: string): NamedSizes {
     const limit = toNumber(compared[5], compared[6]);
     if (observed > limit) return { observed, limit };
   }
-  const [most, sent] = [LIMIT.exec(text), OBSERVED.exec(text)];
+  let [most, sent] = [LIMIT.exec(text), OBSERVED.exec(text)];
+  // One number is what the words next to it say. The other one comes after it.
+  if (most !== null && sent !== null && endOf(most) === endOf(sent)) {
+    const rest = text.slice(endOf(most));
+    if (most.index > sent.index) sent = OBSERVED.exec(rest);
+    else most = LIMIT.exec(rest);
+  }
   const limit = toNumber(most?.[1], most?.[2]);
   const observed = toNumber(sent?.[1], sent?.[2]);
   if (most === null || sent === null)
     return { ...(limit >= LEAST_TOKENS && { limit }), ...(observed >= LEAST_TOKENS && { observed }) };
-  // One number is what the words next to it say.
-  if (endOf(most) === endOf(sent)) return most.index > sent.index ? { limit } : { observed };
   return observed > limit ? { observed, limit } : {};
 }
 
