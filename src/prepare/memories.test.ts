@@ -23,3 +23,22 @@ it("holds as many conversations as it may; the one that was not used for longest
   expect(await known.of("third")).toBe(third);
   expect(await known.of("second")).not.toBe(second);
 });
+
+it("remembers the smallest answered request of each model, and its newest window", async () => {
+  const known = memories(1);
+  const own = await known.of("only");
+  const about = { model: "a model", counter: "estimate" };
+  const learn = (inputTokens: number, windowTokens?: number) =>
+    known.learn(own, null, {
+      ...about,
+      answered: { tokens: inputTokens - 10, inputTokens },
+      ...(windowTokens !== undefined && { windowTokens }),
+    });
+  for (const [inputTokens, windowTokens] of [[500, 8000], [300], [400, 4000], [300]] as [number, number?][])
+    await learn(inputTokens, windowTokens);
+  await known.learn(own, null, { ...about, model: "another", answered: { tokens: 1, inputTokens: 2 } });
+  expect(known.learnedOf([own], about)).toEqual({
+    windowTokens: 4000,
+    answered: [{ tokens: 290, inputTokens: 300 }],
+  });
+});
