@@ -22,7 +22,6 @@ export function compareLines(first: Text, second: Text): number {
   const shift = second.start - at;
   const stop = Math.min(leftEnd, rightEnd - shift);
   if (at === stop) return leftEnd + shift === rightEnd ? IDENTICAL : DIFFERENT;
-  if (endsDiffer(first, second)) return DIFFERENT;
   let isEqual = true;
   let isNewZero = false;
   for (; at < stop; at++) {
@@ -35,7 +34,6 @@ export function compareLines(first: Text, second: Text): number {
     isNewZero ||= byte === ZERO ? isAlone(first, at) : other === ZERO && isAlone(second, at + shift);
   }
   if (at < leftEnd || at + shift < rightEnd) {
-    if (!mayVary(first, at, second, at + shift)) return DIFFERENT;
     // The equal starts need not be gone through again, as far as they hold whole numbers and words.
     const from = tokenStart(first, at);
     if (!haveOneShape(first, from, second, from + shift)) return DIFFERENT;
@@ -66,37 +64,6 @@ function tokenStart({ bytes, start }: Text, at: number): number {
   let from = at;
   while (from > start && (BYTE_KIND[bytes[from - 1]!]! & (DIGIT | LETTER | JOINT)) !== 0) from--;
   return from;
-}
-
-/** True if two texts end in different words, or in different bytes that are part of no word. A word with digits may vary. */
-function endsDiffer(first: Text, second: Text): boolean {
-  const from = lastLetters(first);
-  const other = lastLetters(second);
-  if (((kindAt(first, from - 1) | kindAt(second, other - 1)) & DIGIT) !== 0) return false;
-  if (first.end - from !== second.end - other) return true;
-  if (from === first.end) return first.bytes[from - 1] !== second.bytes[other - 1];
-  for (let at = from; at < first.end; at++) if (first.bytes[at] !== second.bytes[at - from + other]) return true;
-  return false;
-}
-
-/** Returns where the letters at the end of a text begin. */
-function lastLetters({ bytes, start, end }: Text): number {
-  let from = end;
-  while (from > start && (BYTE_KIND[bytes[from - 1]!]! & LETTER) !== 0) from--;
-  return from;
-}
-
-/** Returns false if it is certain that no number and no hex id stands where two lines first differ. */
-function mayVary(first: Text, at: number, second: Text, other: number): boolean {
-  let word = at;
-  for (; word > first.start; word--) {
-    const kind = BYTE_KIND[first.bytes[word - 1]!]!;
-    if ((kind & DIGIT) !== 0) return true;
-    if ((kind & LETTER) === 0) break;
-  }
-  const number = DIGIT | BLANK;
-  if (word === at && (kindAt(first, at) & number) !== 0 && (kindAt(second, other) & number) !== 0) return true;
-  return hexEnd(first, word) > word;
 }
 
 /** Goes through both lines side by side from two places on. A number or a hex id is one step. */

@@ -1,6 +1,6 @@
 import type { TakeSpan } from "../../contract/span.ts";
-import { compareLines, DIFFERENT, IDENTICAL, SAME_SHAPE, type Text } from "./compare-lines.ts";
-import { CARRIAGE_RETURN, CharCounter, LINE_FEED, Line, nextControl, SPACE, UNJUDGED } from "./line.ts";
+import { compareLines, DIFFERENT, IDENTICAL, SAME_SHAPE } from "./compare-lines.ts";
+import { CARRIAGE_RETURN, CharCounter, LINE_FEED, Line, nextControl, UNJUDGED } from "./line.ts";
 import { hasFailingStatus, judgeShape, STAYS } from "./noise.ts";
 import { MAX_LINE_BYTES, TerminalLine } from "./terminal-line.ts";
 
@@ -34,16 +34,10 @@ class Folding implements Fold {
   private readonly out: SpanWriter;
   private readonly runs: Runs;
   private readonly counter = new CharCounter();
-  /** Lines that are shown without all of their returns. What is full is let go, not written again: lines may still be held. */
-  private rewritten = new Uint8Array(0);
-  private rewrittenLength = 0;
   private terminal: TerminalLine | null = null;
   private state = BETWEEN;
   private chunkFrom = 0;
   private isAscii = false;
-  /** The last two of several lines. */
-  private readonly first: Text = new Line();
-  private readonly second: Text = new Line();
   /** The line that is being read. */
   private lineFrom = -1;
   private lineNumber = 1;
@@ -88,15 +82,10 @@ class Folding implements Fold {
     let start = from;
     for (;;) {
       const stop = nextControl(bytes, start);
-      let end = stop + 1;
-      if (bytes[stop] === CARRIAGE_RETURN) while (bytes[end - 1] === CARRIAGE_RETURN) end++;
+      const end = stop + (bytes[stop] === CARRIAGE_RETURN ? 2 : 1);
       if (bytes[end - 1] !== LINE_FEED || stop - start > MAX_LINE_BYTES) break;
-      if (end - stop > 2) this.addReturned(bytes, start, stop, end);
-      else this.runs.addPlain(bytes, start, end, this.chunkFrom + start, this.lineNumber);
-      this.lineNumber++;
-      const isShort = end - start <= SHORT_LINE_BYTES;
+      this.runs.addPlain(bytes, start, end, this.chunkFrom + start, this.lineNumber++);
       start = end;
-      if (isShort) while (this.runs.mayJump && (end = this.jump(bytes, start)) > start) start = end;
     }
     this.lineFrom = this.chunkFrom + start;
     if (start < bytes.length) {
@@ -106,56 +95,6 @@ class Folding implements Fold {
       this.state = ON_TERMINAL;
     }
     return start;
-  }
-
-  /** Passes over short lines that together are no longer than a note, so that no note can stand for them; returns their end. */
-  private jump(bytes: Uint8Array, start: number): number {
-    const { first, second } = this;
-    let breaks = 0;
-    let end = start;
-    for (let at = start; at < bytes.length && at < start + SHORTEST_NOTE; at++) {
-      const byte = bytes[at]!;
-      if (byte >= SPACE) continue;
-      if (byte !== LINE_FEED) break;
-      breaks++;
-      first.start = second.start;
-      first.end = second.end;
-      second.start = end;
-      second.end = at;
-      end = at + 1;
-    }
-    first.bytes = second.bytes = bytes;
-    // A run that came this far ends between the last two lines.
-    if (breaks < FEWEST_JUMPED || compareLines(first, second) !== DIFFERENT) return start;
-    this.runs.interrupt();
-    this.lineNumber += breaks - 1;
-    this.runs.addPlain(bytes, second.start, end, this.chunkFrom + second.start, this.lineNumber++);
-    return end;
-  }
-
-  /** Reads a line that ends at `stop` in several carriage returns and a line feed. One of the returns is shown. */
-  private addReturned(bytes: Uint8Array, start: number, stop: number, end: number): void {
-    const line = new Line();
-    const size = stop + 2 - start;
-    if (this.rewrittenLength + size > this.rewritten.length) {
-      this.rewritten = new Uint8Array(MAX_LINE_BYTES + 2);
-      this.rewrittenLength = 0;
-    }
-    line.bytes = this.rewritten;
-    line.start = this.rewrittenLength;
-    let to = line.start;
-    let all = 0;
-    for (let at = start; at <= stop; at++) all |= line.bytes[to++] = bytes[at]!;
-    line.bytes[to] = LINE_FEED;
-    line.end = to;
-    this.rewrittenLength = to + 1;
-    line.breaks = 1;
-    line.from = this.chunkFrom + start;
-    line.to = this.chunkFrom + end;
-    line.number = this.lineNumber;
-    this.counter.add(bytes, start, end, all < 0x80);
-    line.rewrittenChars = this.counter.end();
-    this.runs.add(line);
   }
 
   private feedTerminal(bytes: Uint8Array, start: number): number {
@@ -209,12 +148,6 @@ class Folding implements Fold {
     return end;
   }
 }
-
-/** No note is shorter. */
-const SHORTEST_NOTE = repeatNote(1).length;
-/** Of lines that are no longer, so few at least are passed over at once. */
-const FEWEST_JUMPED = 3;
-const SHORT_LINE_BYTES = SHORTEST_NOTE / FEWEST_JUMPED;
 
 /** A line longer than this is not compared by shape: a run holds a few lines back until it is long enough. */
 const MAX_SHAPE_LINE_BYTES = 8_192;
@@ -319,11 +252,6 @@ class Runs {
     this.close();
     this.previous = null;
     this.largest = [];
-  }
-
-  /** True if lines may be passed over that no note can stand for: no run has begun, and nobody asks for each line. */
-  get mayJump(): boolean {
-    return this.state === NO_RUN && this.stays === undefined;
   }
 
   /** Returns where the first line that is held back begins, and its number; null if none is held. */

@@ -73,23 +73,11 @@ export function isDigit(byte: number | undefined): boolean {
   return byte !== undefined && byte >= 0x30 && byte <= 0x39;
 }
 
-export function isLetter(byte: number | undefined): boolean {
-  return byte !== undefined && (byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x7a;
-}
-
 /** Returns the place of the first control code from `start` on, or the length if there is none. */
 export function nextControl(bytes: Uint8Array, start: number): number {
-  const end = bytes.length;
-  for (let at = start; ; at++) {
-    // Reads four bytes at a time. The sign tells whether one of them is below a space.
-    while (
-      at + 4 <= end &&
-      ((bytes[at]! - 32) | (bytes[at + 1]! - 32) | (bytes[at + 2]! - 32) | (bytes[at + 3]! - 32)) >= 0
-    )
-      at += 4;
-    if (at >= end) return end;
-    if ((BYTE_KIND[bytes[at]!]! & CONTROL) !== 0) return at;
-  }
+  let at = start;
+  while (at < bytes.length && (bytes[at]! >= SPACE || (BYTE_KIND[bytes[at]!]! & CONTROL) === 0)) at++;
+  return at;
 }
 
 /** Nobody has asked yet what may happen to lines of a shape. */

@@ -1,15 +1,4 @@
-import {
-  BACKSPACE,
-  BYTE_KIND,
-  CARRIAGE_RETURN,
-  CONTROL,
-  ESCAPE,
-  isDigit,
-  isLetter,
-  LINE_FEED,
-  SPACE,
-  TAB,
-} from "./line.ts";
+import { BACKSPACE, BYTE_KIND, CARRIAGE_RETURN, CONTROL, ESCAPE, isDigit, LINE_FEED, SPACE, TAB } from "./line.ts";
 import { hasFailureWord } from "./noise.ts";
 
 /** A visible line longer than this is passed on as it stands. */
@@ -56,14 +45,6 @@ function nextState(state: number, byte: number): number {
     default:
       return byte === 0x5c ? DONE : TEXT;
   }
-}
-
-/** The end of a colour sequence (`ESC [ 1 ; 31 m`) that stands here whole, else `start`: by far the most common code. */
-function afterColour(bytes: Uint8Array, start: number): number {
-  if (bytes[start] !== ESCAPE || bytes[start + 1] !== 0x5b) return start;
-  let at = start + 2;
-  while (bytes[at]! >= 0x30 && bytes[at]! <= 0x3b && at < start + 64) at++;
-  return bytes[at] === 0x6d ? at + 1 : start;
 }
 
 /** What commands do in the row of the cursor, by their last letters and their number, which is 1 if they have none. */
@@ -138,12 +119,6 @@ export class TerminalLine {
       } else if ((BYTE_KIND[byte]! & CONTROL) === 0) {
         at = this.write(bytes, at);
       } else {
-        const after = afterColour(bytes, at);
-        if (after > at) {
-          this.endsInReturn = false;
-          at = after;
-          continue;
-        }
         this.takeControl(bytes[at++]!);
       }
       if (this.tooLong) break;
@@ -324,7 +299,6 @@ function overwrites(base: Row, top: Row): boolean {
   const width = base.width();
   const topWidth = top.width();
   if (width === 0 || (topWidth > 0 && isRedraw(base, top, width))) return true;
-  if (width === topWidth && onlyDigitsDiffer(base, top, width)) return true;
   const covered = top.length >= width;
   // A short stretch over a long one must not cost the long one's length each time.
   const old = textOf(base, Math.max(64, 2 * top.length));
@@ -355,18 +329,6 @@ function isRedraw(base: Row, top: Row, width: number): boolean {
     if (value !== old && !isBlank(old) && (value === SPACE || !isBlank(value))) return false;
   }
   return true;
-}
-
-/** Decides the simplest case of rule 4 faster: both texts have words and differ in digits only. */
-function onlyDigitsDiffer(base: Row, top: Row, width: number): boolean {
-  let words = isLetter(base.cells[0]);
-  for (let at = 0; at < width; at++) {
-    const value = top.cells[at]!;
-    const old = base.cells[at]!;
-    if (value !== old && !(isDigit(value) && isDigit(old))) return false;
-    if (value === SPACE && isLetter(top.cells[at + 1])) words = true;
-  }
-  return words;
 }
 
 const decoder = new TextDecoder();
