@@ -12,7 +12,7 @@ export interface Telemetry {
 
 /** A request to a model, as its span names it. */
 export interface RequestSpan {
-  provider: string;
+  provider: "anthropic" | "openai" | "gemini";
   headers: Record<string, unknown>;
   /** Returns the status of the answer. */
   status(): number;
@@ -26,8 +26,10 @@ export function loadTelemetry(): Promise<Telemetry | null> {
   return loading;
 }
 
-/** Events are recorded while the answer goes on: a span that has ended takes what it is told for this long. */
+/** Events are recorded while the answer goes on: a request that has ended takes what it is told for this long. */
 const LATE_MS = 500;
+/** Where it was not told what the answer cost, it waits so often. On a busy machine that takes a while. */
+const LATE_WAITS = 20;
 
 /** The name of the span event for each kind; others are told by their own kind. */
 const NAMES: Partial<Record<SpillwayEvent["kind"], string>> = {
@@ -36,6 +38,16 @@ const NAMES: Partial<Record<SpillwayEvent["kind"], string>> = {
   "request-pruned": "spillway.prune",
   "overflow-recovered": "spillway.recover",
 };
+
+/** What the conventions call the providers' APIs, and what they are asked for. */
+const ASKED = {
+  anthropic: { "gen_ai.operation.name": "chat", "gen_ai.provider.name": "anthropic" },
+  openai: { "gen_ai.operation.name": "chat", "gen_ai.provider.name": "openai" },
+  gemini: { "gen_ai.operation.name": "generate_content", "gen_ai.provider.name": "gcp.gemini" },
+};
+// The conventions state these bounds.
+const TOKENS = [1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216, 67108864];
+const SECONDS = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92];
 
 function newTelemetry({ trace, metrics, context, propagation, SpanKind, SpanStatusCode }: typeof Api): Telemetry {
   const tracer = trace.getTracer("spillway");
@@ -46,12 +58,41 @@ function newTelemetry({ trace, metrics, context, propagation, SpanKind, SpanStat
   });
   const shown = meter.createHistogram("spillway.tool.output.shown", { unit: "By", description: "What models got." });
   const recovered = meter.createCounter("spillway.overflows", { description: "Refusals for size, by how they ended." });
+  const tokens = meter.createHistogram("gen_ai.client.token.usage", {
+    unit: "{token}",
+    description: "Number of input and output tokens used.",
+    advice: { explicitBucketBoundaries: TOKENS },
+  });
+  const durations = meter.createHistogram("gen_ai.client.operation.duration", {
+    unit: "s",
+    description: "GenAI operation duration.",
+    advice: { explicitBucketBoundaries: SECONDS },
+  });
+  /** What the metrics of a request say of it. Spans of others have none: whoever made them counts their requests. */
+  const labelsOf = new WeakMap<Api.Span, Attributes>();
+  const isTold = new WeakSet<Api.Span>();
+  const answered = (span: Api.Span, event: SpillwayEvent) => {
+    const attributes = answerAttributes(event);
+    span.setAttributes(attributes);
+    isTold.add(span);
+    const labels = labelsOf.get(span);
+    if (labels === undefined) return;
+    const { [MODEL]: model } = attributes;
+    if (model !== undefined) {
+      labels[MODEL] = model;
+      span.updateName(`${labels["gen_ai.operation.name"]} ${model}`);
+    }
+    for (const type of ["input", "output"]) {
+      const used = attributes[`gen_ai.usage.${type}_tokens`];
+      if (typeof used === "number") tokens.record(used, { ...labels, "gen_ai.token.type": type });
+    }
+  };
   return {
     tell(event) {
       const { kind, tool, receipt } = event;
       const span = trace.getActiveSpan();
       span?.addEvent(NAMES[kind] ?? `spillway.${kind}`, attributesOf(event));
-      if (kind === "request-answered") span?.setAttributes(answerAttributes(event));
+      if (kind === "request-answered" && span !== undefined) answered(span, event);
       if (kind === "output-clamped" || kind === "output-passed") {
         const labels = { "gen_ai.tool.name": tool ?? "" };
         sizes.record(receipt?.total.bytes ?? 0, labels);
@@ -61,16 +102,27 @@ function newTelemetry({ trace, metrics, context, propagation, SpanKind, SpanStat
     },
     span({ provider, headers, status }, run) {
       const parent = propagation.extract(context.active(), headers);
-      const attributes = { "gen_ai.operation.name": "chat", "gen_ai.provider.name": provider };
-      return tracer.startActiveSpan("chat", { kind: SpanKind.CLIENT, attributes }, parent, async (span) => {
+      const labels: Attributes = { ...ASKED[provider] };
+      const name = ASKED[provider]["gen_ai.operation.name"];
+      const startedMs = performance.now();
+      return tracer.startActiveSpan(name, { kind: SpanKind.CLIENT, attributes: labels }, parent, async (span) => {
+        labelsOf.set(span, labels);
         try {
           return await run();
         } finally {
           span.setAttribute("http.response.status_code", status());
-          if (status() >= 400)
-            span.setAttribute("error.type", String(status())).setStatus({ code: SpanStatusCode.ERROR });
-          const endMs = Date.now();
-          setTimeout(() => span.end(endMs), LATE_MS);
+          if (status() >= 400) {
+            labels["error.type"] = String(status());
+            span.setAttributes(labels).setStatus({ code: SpanStatusCode.ERROR });
+          }
+          const [endMs, seconds] = [Date.now(), (performance.now() - startedMs) / 1000];
+          const end = (waits: number): unknown => {
+            if (waits > 0 && status() < 400 && !isTold.has(span)) return setTimeout(end, LATE_MS, waits - 1);
+            durations.record(seconds, labels);
+            span.end(endMs);
+            return null;
+          };
+          setTimeout(end, LATE_MS, LATE_WAITS);
         }
       });
     },
@@ -78,6 +130,7 @@ function newTelemetry({ trace, metrics, context, propagation, SpanKind, SpanStat
 }
 
 type Attributes = Record<string, string | number>;
+const MODEL = "gen_ai.request.model";
 
 function attributesOf({ session, tool, call, artifact, receipt, more }: SpillwayEvent): Attributes {
   return present({
@@ -95,10 +148,12 @@ function attributesOf({ session, tool, call, artifact, receipt, more }: Spillway
 
 function answerAttributes({ session, more }: SpillwayEvent): Attributes {
   return present({
-    "gen_ai.request.model": more?.["model"],
+    [MODEL]: more?.["model"],
     "gen_ai.conversation.id": session,
     "gen_ai.usage.input_tokens": more?.["inputTokens"],
     "gen_ai.usage.output_tokens": more?.["outputTokens"],
+    "gen_ai.usage.cache_read.input_tokens": more?.["cacheReadTokens"],
+    "gen_ai.usage.cache_creation.input_tokens": more?.["cacheWriteTokens"],
   });
 }
 

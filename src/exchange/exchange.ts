@@ -110,7 +110,6 @@ function readsAs(from: ReadsBack, readBy: string): ReadsBack {
 class Exchanges {
   readonly #ports: ExchangePorts;
   readonly #hidden = new HiddenTurns();
-  #untold: SpillwayEvent[] = [];
   readonly #bodies = new BodyReader({
     maxBytes: NUMBERS.exchangeBodyBytes.default,
     maxBodies: NUMBERS.pruneConversations.default,
@@ -278,14 +277,9 @@ class Exchanges {
     return handedOn(answer);
   }
 
-  /** Records an event after the client got its answer, together with those of others. */
+  /** Records an event after the client got its answer, where a tracer knows whose it is: not together with those of others. */
   #tell(event: SpillwayEvent): void {
-    if (this.#untold.push(event) > 1) return;
-    setImmediate(() => {
-      const events = this.#untold;
-      this.#untold = [];
-      void this.#ports.recorder.event(...events).catch(() => {});
-    });
+    setImmediate(() => void this.#ports.recorder.event(event).catch(() => {}));
   }
 }
 

@@ -107,7 +107,8 @@ export function newGateway(options: GatewayOptions, { spillway, callers, metrics
         callers.checkRole(request, "write", TOKEN_HEADER);
         if (to.refusal !== undefined) throw to.refusal;
         const run = () => pass(to, request, response);
-        const telemetry = hasTelemetry() ? await loadTelemetry() : null;
+        const isAnswer = endpointOf(request.method ?? "", to.path)?.asks === "answer";
+        const telemetry = isAnswer && hasTelemetry() ? await loadTelemetry() : null;
         await (telemetry === null
           ? run()
           : telemetry.span({ provider: to.api, headers: request.headers, status: () => response.statusCode }, run));
