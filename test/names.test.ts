@@ -6,13 +6,19 @@ import { readTree } from "./tree.ts";
 const NAMES: Record<string, [theirs: string, ours: string][]> = {
   "One output": [
     [
-      "`truncate_output`, `_truncate_by_chars`, `_truncate_by_lines`, `truncate_tool_result`, `truncateTextByLinesAndBytesUtf8`",
+      "`truncate`, `truncate_output`, `_do_truncate`, `_truncate_by_chars`, `_truncate_by_lines`, `truncate_tool_result`, `truncateTextByLinesAndBytesUtf8`",
       "`clampText` of `spillway/stages`, or `admit`, which also saves",
     ],
     [
       "`hardTruncateToolPayload`, `wrapToolWithHardOutputTruncate`",
       "`wrapTool`; the exact suffix is that of the strategy `head` with the profile `uniform`",
     ],
+    ["`suffix`", "`marker`, for one of your own"],
+    [
+      "`remainingBytes`, `remainingLines`",
+      "not built as names, because the texts of a result share its limits by themselves",
+    ],
+    ["`toolCallId`, `execute`, `signal`", "`call` of the receipt; `wrapTool` hands all arguments on as they came"],
     ["`hardTruncateToolError`", "`wrapTool`: the text of a thrown error is bounded, and the error stays an error"],
     [
       "`MAX_OUTPUT_CHARS`, `MAX_OUTPUT_LINES`, `MAX_FUNCTION_RESULT_CHARS`",
@@ -55,7 +61,10 @@ const NAMES: Record<string, [theirs: string, ours: string][]> = {
       "`wrapTool` around any tool, in place of a base class; the bounded tools `repo_map`, `read_file` and `search_files`",
     ],
     ["`repo_path`, `file_path`", "`path`; the bounded tools take the other names too"],
-    ["`ToolResult`", "not built, because a tool returns what it always did; the `receipt` has the sizes"],
+    [
+      "`ToolResult`, `success`, `metadata`",
+      "not built, because a tool returns what it always did; the `receipt` has the sizes",
+    ],
     [
       "`show_context`, `max_files`, `max_depth`",
       "`showContext`, `maxFiles`, `maxDepth` of a row; a config takes both spellings",
@@ -71,6 +80,10 @@ const NAMES: Record<string, [theirs: string, ours: string][]> = {
     ],
   ],
   "Old results in a request": [
+    [
+      "`mode`: `adaptive`, `aggressive`, `off`",
+      "the same: `mode`; what is pruned are results of tools (`toolResult`), and also long arguments of calls unless `callArguments` is false",
+    ],
     [
       "`contextPruning`",
       "`pruning` of a policy; config files may keep `contextPruning`, and `preset: openclaw` has its numbers",
@@ -139,6 +152,11 @@ const NAMES: Record<string, [theirs: string, ours: string][]> = {
   ],
   Summaries: [
     ["`summarize_tool_result`, `llm_client`", "`summarizer`, off until one is named"],
+    ["`_generate_map`, `_summarize_map`", "the bounded tool `repo_map`; `summarize` in its row of a config"],
+    [
+      "`summarization` with `enabled`, `model`; `summarized` in a result",
+      "the same in a config; `summarized` of the receipt",
+    ],
     ["`trigger_threshold`, `max_input_chars`", "`triggerChars`, `maxInputChars`"],
   ],
 };
