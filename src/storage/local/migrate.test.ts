@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SqliteAdapter, SqliteQueryCompiler } from "kysely";
@@ -19,6 +19,11 @@ const freshFolder = () => mkdtemp(join(folder, "db-"));
 const file = (dir: string) => join(dir, "spillway.db");
 
 describe("migrations", () => {
+  it("are all on the page of the format", async () => {
+    const page = await readFile(new URL("../../../docs/reference/on-disk-format.md", import.meta.url), "utf8");
+    expect(page).toContain(`This page describes version ${MIGRATIONS.length}.`);
+  });
+
   it("run once each, in order, and what fails leaves the version before it", async () => {
     const dir = await freshFolder();
     const { kysely, close } = await openDatabase(dir);
