@@ -201,7 +201,12 @@ describe("on a terminal", () => {
       expect(rows[0]).toMatch(/^(ID .* EXIT  SESSION +COMMAND|TOOL .* CUT RATE +RECALLS)$/);
       expect(rows[1]).toMatch(/sh -c seq|run_command/);
     }
-    expect(onTerminal("$S stats --color never").trimEnd()).toMatch(/\n! cut too often\. TOKENS SAVED is net of .*\.$/);
+    expect(onTerminal("$S stats --color never").trimEnd()).toMatch(
+      /\n! means cut too often\. TOKENS SAVED is net of .*\.$/,
+    );
+    const shown = onTerminal("$S config show --color never --no-pager", { columns: 70 }).trimEnd().split("\n");
+    expect(Math.max(...shown.map((row) => row.length))).toBeLessThanOrEqual(70);
+    expect(piped("config", "show").stdout).toContain("[Old tool result content cleared]");
     for (const flags of [[], ["--json"]]) expect(piped("stats", ...flags).stdout).not.toContain("too often");
     expect(onTerminal("$S ls")).toContain("ESC[1;31m3ESC[0m");
   });

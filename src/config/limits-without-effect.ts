@@ -1,6 +1,7 @@
 import type { Limits } from "../contract/limits.ts";
 import type { PolicyInput } from "../contract/policy.ts";
 import { LIMIT_NAMES, readSize } from "../stages/policy/check-limits.ts";
+import { SELF_CAPPED_RULES } from "../stages/policy/profiles.ts";
 import { resolvePolicy } from "../stages/policy/resolve-policy.ts";
 import { rankMatch, resolveToolPolicy } from "../stages/policy/resolve-tool-policy.ts";
 import { grouped } from "../values.ts";
@@ -48,7 +49,10 @@ function limitOf(input: PolicyInput, path: FoundEntry["path"], name: keyof Limit
   const policy = resolvePolicy(input);
   const tool = path.at(-3) === "tools" ? String(path.at(-2)) : null;
   if (tool === null && path.at(-2) === "ceiling") return policy.ceiling[name] ?? Infinity;
-  const others = policy.rules.map((rule) => rule.tool).filter((each) => tool === null || rankMatch(tool, each) > 0);
+  const untouched = new Set(SELF_CAPPED_RULES.map((rule) => rule.tool));
+  const others = policy.rules
+    .map((rule) => rule.tool)
+    .filter((each) => (tool === null ? !untouched.has(each) : rankMatch(tool, each) > 0));
   const isOne = tool !== null && !tool.includes("*");
   const tools = isOne ? [tool] : [tool ?? "", ...others];
   return Math.max(...tools.map((each) => resolveToolPolicy(policy, each).limits[name] ?? Infinity));

@@ -716,6 +716,7 @@ describe("a project's file", () => {
     expect(await notes()).toEqual([
       `tools.bash.max_lines 5,000 ${inFile(2)} 200 holds (from the default); ${own}, and raise the ceiling there`,
       `tools.bash.max_bytes 60KB ${inFile(2)} 51,200 holds (from the default); ${own}, and raise the ceiling there`,
+      `default.max_lines 3,000 ${inFile(6)} 2,500 holds (from ${user.replace(`${top}/`, "")}); ${own}, and raise the ceiling there`,
       `ceiling.max_bytes 99,999 ${inFile(7)} 51,200 holds (from the default); ${own}, and raise the ceiling there`,
       `tool_output_limits.tools.Task.max_chars 60 ${inFile(8)} 50 holds (from ${user.replace(`${top}/`, "")}); ${own}`,
     ]);
@@ -723,6 +724,11 @@ describe("a project's file", () => {
     expect(forced).toContain(`tools.read_file.maxLines 150 ${inFile(3)} 100 holds (from the environment)`);
     expect(forced.join("\n")).not.toContain("grep");
     expect((await load()).notes).toEqual([]);
+    await rm(user);
+    await put(PROJECT, "default: { max_lines: 5000, max_chars: 9000 }");
+    expect(await notes()).toEqual([
+      `default.max_lines 5,000 ${inFile(1)} 2,000 holds (from the default); ${own}, and raise the ceiling there`,
+    ]);
   });
 
   it("that cannot be read is ignored with one warning; the user's own is an error", async () => {

@@ -80,8 +80,9 @@ function strategyRefusals(names: readonly string[]): Refusal[] {
 export function unknownStrategies(root: ConfigNode, strategies: readonly { name: string }[]): ConfigFault[] {
   const names = strategies.map(({ name }) => name);
   return strategyRefusals(names).flatMap((refusal) =>
-    findRefused(root, refusal, []).map(({ at, path }) => {
-      return new ConfigFault(at, `${pathText(path)}: expected one of ${names.join(", ")}`, path);
+    findRefused(root, refusal, []).map(({ at, path, node }) => {
+      const got = node.kind === "scalar" ? `; got ${JSON.stringify(node.value)}` : "";
+      return new ConfigFault(at, `${pathText(path)}: expected one of ${names.join(", ")}${got}`, path);
     }),
   );
 }

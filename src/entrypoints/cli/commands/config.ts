@@ -1,3 +1,4 @@
+import { homedir } from "node:os";
 import { Argument } from "commander";
 import { badInput } from "../../../errors.ts";
 import { type LoadedConfig, loadConfig } from "../../../index.ts";
@@ -59,17 +60,21 @@ async function check(
   tell(problems.length === 0 ? "nothing is wrong" : counted(problems.length, "problem"));
 }
 
-async function show(loaded: LoadedConfig, { tool, json }: ConfigFlags, { paints }: Screen): Promise<void> {
+async function show(loaded: LoadedConfig, { tool, json }: ConfigFlags, { paints, width }: Screen): Promise<void> {
   const values = [...(tool === undefined ? await placeValues(loaded) : []), ...policyValues(loaded.sources, tool)];
   if (json) return writeJson({ values, problems: loaded.warnings });
   const rows = values.map((each) => {
     const { name, value } = writtenInFile(each);
-    return [name, cell(value, MAX_VALUE_CHARS), cell(each.from, MAX_VALUE_CHARS)];
+    return [name, ...[value, each.from].map((text) => cell(width === null ? text : withTilde(text), MAX_VALUE_CHARS))];
   });
   const paint = (_text: string, row: number, column: number) =>
     row === 0 ? paints.bold : column === 2 && values[row - 1]?.from === "default" ? paints.dim : undefined;
-  await writeOut(alignTable([["NAME", "VALUE", "FROM"], ...rows], new Set(), { paint }));
+  await writeOut(alignTable([["NAME", "VALUE", "FROM"], ...rows], new Set(), { width, cuts: [1, 2], paint }));
   loaded.warnings.forEach((problem) => tell(problem));
+}
+
+function withTilde(path: string): string {
+  return path.startsWith(`${homedir()}/`) ? `~${path.slice(homedir().length)}` : path;
 }
 
 /** Enough for a path; one that is longer is cut. */

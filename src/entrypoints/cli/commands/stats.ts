@@ -26,7 +26,7 @@ const NUMBER_COLUMNS = new Set([1, 2, 3, 4, 5, 6, 7]);
 const HEAD = ["CALLS", "CUT", "BYTES IN", "SHOWN", "TOKENS SAVED", "CUT RATE", "RECALLS"];
 
 /** Under the table on a terminal, and short enough for a narrow one. */
-const LEGEND = "! cut too often. TOKENS SAVED is net of what was read back.";
+const LEGEND = "! means cut too often. TOKENS SAVED is net of recalls.";
 
 /** `spillway stats`: sums for each tool or session. */
 export function addStatsCommand(program: Command): void {
