@@ -61,7 +61,10 @@ describe("spillway doctor", () => {
     chmodSync(dir, 0o700);
     writeFileSync(join(dir, "spillway.db"), "no database".repeat(1000));
     rmSync(join(dir, "spillway.db-wal"), { force: true });
-    expect(about(findings({ SPILLWAY_DIR: dir }).all, "store")).toMatchObject([{ state: "wrong" }]);
+    const damaged = "is damaged: file is not a database. Move it away";
+    expect(about(findings({ SPILLWAY_DIR: dir }).all, "store")).toEqual([
+      { about: "store", state: "wrong", found: expect.stringContaining(damaged) },
+    ]);
     const file = join(home, "file");
     writeFileSync(file, "");
     expect(about(findings({ SPILLWAY_DIR: join(file, "in") }).all, "store")).toEqual([

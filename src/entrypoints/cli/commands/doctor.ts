@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { access, constants, stat, statfs } from "node:fs/promises";
 import { dirname } from "node:path";
 import { within } from "../../../deadline.ts";
-import { messageOf } from "../../../errors.ts";
+import { messageOf, SpillwayError } from "../../../errors.ts";
 import { loadConfig } from "../../../index.ts";
 import { counted, withoutUserInfo } from "../../../values.ts";
 import { sizeText } from "../amounts.ts";
@@ -32,7 +32,10 @@ const note = (about: string, found: string, todo?: string): Finding => ({
   state: "note",
   ...(todo && { todo }),
 });
-const wrong = (about: string, found: string, todo: string): Finding => ({ about, found, state: "wrong", todo });
+const wrong = (about: string, found: string, todo?: string): Finding => ({
+  ...note(about, found, todo),
+  state: "wrong",
+});
 
 /** `spillway doctor`: looks at all that Spillway needs here, and says what to do. */
 export function addDoctorCommand(program: Command): void {
@@ -140,7 +143,9 @@ async function openedStore(dir: string): Promise<Finding> {
       await close();
     }
   } catch (error) {
-    return wrong("store", messageOf(error), "spillway verify says what is damaged; move the folder away to begin anew");
+    // What a database says ends with what to do; an error of the system does not.
+    const todo = SpillwayError.is(error) ? undefined : "move the folder away to begin anew";
+    return wrong("store", messageOf(error), todo);
   }
 }
 
