@@ -94,6 +94,12 @@ export function codeOf(error: unknown): string {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
 }
 
+/** The error for an address at which no server can listen. */
+export function cannotListen(host: string, port: number, error: unknown): SpillwayError {
+  const way = "another program may listen there, perhaps a Spillway already; port 0 takes a free one";
+  return badInput(`cannot listen at ${host}:${port}: ${messageOf(error)} (${way})`);
+}
+
 const REASONS: Record<string, string> = {
   ENOENT: "no such file",
   EACCES: "permission denied",
@@ -102,8 +108,24 @@ const REASONS: Record<string, string> = {
 
 /** Why a file cannot be read, in plain words. */
 export function whyUnreadable(error: unknown): string {
-  const { code = "" } = error as NodeJS.ErrnoException;
-  return REASONS[code] ?? messageOf(error);
+  return REASONS[codeOf(error)] ?? messageOf(error);
+}
+
+/** What else stands in the way of writing. Node says ENOENT where it cannot make the folder. */
+const WRITE_REASONS: Record<string, string> = {
+  ...REASONS,
+  ENOENT: "its folder is not there and cannot be made",
+  ENOSPC: "its disk is full",
+  EROFS: "its disk can only be read",
+};
+
+/** The error for a file that cannot be written. What was said wrong of it stays as it is. */
+export function cannotWrite(path: string, error: unknown): SpillwayError {
+  if (SpillwayError.is(error)) return error;
+  const why = WRITE_REASONS[codeOf(error)] ?? messageOf(error);
+  return badInput(`cannot write ${path}: ${why}. Check who may write there, and the room on its disk`, {
+    cause: error,
+  });
 }
 
 const MAX_NAME_CHARS = 60;

@@ -280,14 +280,14 @@ describe("spillway mcp", () => {
         () => rmSync(token),
       );
       expect(seen).toEqual(["Bearer of-the-environment", "Bearer one", "Bearer two"]);
-      expect(answers[2]).toMatch(/cannot be asked: --token-file: ENOENT.*"isError":true/);
+      expect(answers[2]).toMatch(/cannot be asked: --token-file .* cannot be read: no such file.*"isError":true/);
       expect(code).toBe(0);
     } finally {
       server.close().closeAllConnections();
     }
     expect(spillway(["mcp", "--url", url, "--token-env", "NO_SUCH_TOKEN"])).toMatchObject({
       status: 2,
-      stderr: expect.stringContaining("there is no token in the environment's NO_SUCH_TOKEN"),
+      stderr: expect.stringContaining("there is no token in the variable NO_SUCH_TOKEN, which --token-env names"),
     });
   });
 });

@@ -1,8 +1,11 @@
 import { spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { writeChange } from "../src/entrypoints/cli/init/change-file.ts";
 
 const CLI = new URL("../dist/cli.cjs", import.meta.url).pathname;
 const folder = mkdtempSync(join(tmpdir(), "spillway-cli-mistakes-"));
@@ -54,6 +57,16 @@ describe("on a full store", () => {
     const stderr = `spillway: ${nothing} that matches --session "no\\u001bsuch"\n`;
     expect(spillway([...args, "--session", "no\u001bsuch"])).toEqual({ status: 0, stdout: "", stderr });
     expect(spillway([...args, "--session", "x"])).toMatchObject({ status: 0, stderr: "" });
+  });
+
+  it("search and pin say that nothing is known of a session", () => {
+    const found = { status: 1, stdout: "", stderr: 'spillway: not found in 0 outputs of session "no"\n' };
+    expect(spillway(["search", "--session", "no", "line"])).toEqual(found);
+    expect(spillway(["pin", "x"]).stderr).toBe("spillway: x is kept until --remove\n");
+    expect(spillway(["pin", "no"]).stderr).toMatch(
+      /^spillway: no is kept until --remove; nothing of it is recorded yet/,
+    );
+    for (const name of ["x", "no"]) spillway(["pin", name, "--remove"]);
   });
 
   it("names each filter that was given", () => {
@@ -116,9 +129,41 @@ it.each([
   [["ls", "extra"], `too many arguments for 'ls': expected 0, got 1; "spillway ls --help" has examples`],
   [["--foo"], `unknown option '--foo'; "spillway --help" lists them all`],
   [["search", "x"], "search takes an id and a pattern (last is the newest id), or --all and a pattern; got 1 argument"],
-  [["tools", "nowhere"], "a folder to serve cannot be read: no such file"],
+  [["tools", "nowhere"], "the folder to serve nowhere cannot be read: no such file"],
+  [["tools", "--transcripts", "nowhere"], "the folder of --transcripts nowhere cannot be read: no such file"],
+  [
+    ["mcp", "--url", "http://127.0.0.1:1", "--token-file", "nowhere"],
+    "--token-file nowhere cannot be read: no such file",
+  ],
+  [
+    ["mcp", "--url", "http://127.0.0.1:1", "--header", "x"],
+    "--header takes a name, a colon and a value, such as 'X-Team: tools'",
+  ],
 ])("%j is told what is expected and what came", (args, message) => {
   expect(spillway(args)).toEqual({ status: 2, stdout: "", stderr: `spillway: ${message}\n` });
+});
+
+it("a file that cannot be written is named, with what to do", () => {
+  const path = "/dev/null/in/settings.json";
+  expect(() => writeChange({ path, before: "", after: "{}" }, false)).toThrow(
+    /^cannot write \/dev\/null\/in\/settings\.json: .*Check who may write there, and the room on its disk$/,
+  );
+});
+
+it("a port that is taken is named, with what to do", async () => {
+  const taken = createServer().listen(0, "127.0.0.1");
+  await once(taken, "listening");
+  const { port } = taken.address() as AddressInfo;
+  for (const args of [
+    ["serve", "--port", `${port}`],
+    ["mcp", "--listen", `${port}`, "--", "cat"],
+    ["tools", "--listen", `${port}`],
+  ]) {
+    const { status, stderr } = spillway(args);
+    expect({ args, status }).toEqual({ args, status: 2 });
+    expect(stderr).toMatch(new RegExp(`cannot listen at 127.0.0.1:${port}: .*EADDRINUSE.*port 0 takes a free one`));
+  }
+  taken.close();
 });
 
 it("a name of other tools leads to the command, and not to one that is spelled alike", () => {

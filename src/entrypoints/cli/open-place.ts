@@ -211,7 +211,7 @@ export async function resolveId(place: Pick<ReadPlace, "store" | "dir" | "scope"
   if (!/^[a-z2-7]{6,12}$/.test(wanted)) {
     const meant = nearestName(wanted, [LAST]) === undefined ? "" : `. Did you mean ${LAST}?`;
     throw badInput(
-      `${name} is no artifact's id: those have 12 letters a-z and digits 2-7, and 6 of them may do${meant}`,
+      `${name} is no artifact's id: ids have 12 letters a-z and digits 2-7, of which the first 6 are enough${meant}`,
     );
   }
   const where = "it was removed, or is in another --dir or --scope";

@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import { messageOf } from "../../errors.ts";
+import { cannotListen, messageOf } from "../../errors.ts";
 import { type FrontSession, newFrontSession } from "./front-session.ts";
 import { ERROR_CODES, hasId, isAsking, type Message, readMessages, refuse } from "./json-rpc.ts";
 import { headerMismatch } from "./modern-headers.ts";
@@ -180,7 +180,7 @@ function end(response: ServerResponse, status: number, body: unknown): void {
 
 function listen(server: Server, host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.once("error", reject);
+    server.once("error", (error) => reject(cannotListen(host, port, error)));
     server.listen(port, host, () => resolve());
   });
 }

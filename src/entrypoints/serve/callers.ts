@@ -125,8 +125,9 @@ function hashed(tokens: readonly Token[]): Hashed[] {
       const hash = hashOf(token);
       return { rank: ROLES.indexOf(role), hash, scope, name: name ?? `${role} token ${hash.toString("hex", 0, 4)}` };
     }
+    const whose = name ?? `the token of role ${role}${scope === undefined ? "" : ` in scope ${scope}`}`;
     throw badInput(
-      `a token must have at least ${SHORTEST_TOKEN} characters and no white space; make one with: openssl rand -hex 24`,
+      `${whose} must have at least ${SHORTEST_TOKEN} characters and no white space; make one with: openssl rand -hex 24`,
     );
   });
 }

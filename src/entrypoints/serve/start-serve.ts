@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { isIP, type Socket } from "node:net";
-import { badInput, messageOf } from "../../errors.ts";
+import { badInput, cannotListen } from "../../errors.ts";
 import type { Spillway } from "../../spillway.ts";
 import { SERVE_NUMBERS } from "../../stages/policy/serve-numbers.ts";
 import { Refusal, sendError } from "./answer.ts";
@@ -107,8 +107,7 @@ export async function startServe(options: ServeOptions): Promise<Served> {
   });
   server.listen(port, host);
   await once(server, "listening").catch((error: unknown) => {
-    const way = "another program may listen there, perhaps a Spillway already; --port 0 takes a free port";
-    throw badInput(`cannot listen at ${host}:${port}: ${messageOf(error)} (${way})`);
+    throw cannotListen(host, port, error);
   });
   const address = server.address();
   const bound = typeof address === "object" && address !== null ? address.port : port;

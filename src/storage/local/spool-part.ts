@@ -4,6 +4,7 @@ import { type FileHandle, open, statfs, unlink, utimes } from "node:fs/promises"
 import { join } from "node:path";
 import { codeOf, messageOf, SpillwayError } from "../../errors.ts";
 import { NUMBERS } from "../../stages/policy/defaults.ts";
+import { grouped } from "../../values.ts";
 import { type LineIndex, startLineIndex } from "./line-index.ts";
 import { readAt } from "./plain-file.ts";
 import { PRIVATE_FILE } from "./store-folders.ts";
@@ -277,14 +278,15 @@ export function openQuota(
     if (freeBytes < freeReserveBytes) {
       throw new SpillwayError(
         "store-full",
-        `the disk of ${dir} has ${freeBytes} bytes free and ${freeReserveBytes} are left free on it. Run: spillway gc`,
+        `the disk of ${dir} has ${grouped(freeBytes)} bytes free, and ${grouped(freeReserveBytes)} have to stay free. ` +
+          "Make room on it, or run: spillway gc",
       );
     }
     const total = totalBytes();
     if (total + heldBytes < maxBytes) return;
     throw new SpillwayError(
       "store-full",
-      `the store in ${dir} holds ${total + heldBytes} of ${maxBytes} bytes, and all of it is of sessions that are ` +
+      `the store in ${dir} holds ${grouped(total + heldBytes)} of ${grouped(maxBytes)} bytes, and all of it is of sessions that are ` +
         "in use or pinned. Raise the limit, unpin a session, or run: spillway rm --session NAME",
     );
   };

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { InvalidArgumentError } from "commander";
-import { badInput } from "../../../errors.ts";
+import { badInput, whyUnreadable } from "../../../errors.ts";
 import { withoutUserInfo } from "../../../values.ts";
 import { type ServerHandlers, UnableServer, type Upstream } from "../../mcp/upstream.ts";
 import { readBytes } from "../amounts.ts";
@@ -109,12 +109,12 @@ function headersOf({ header = {}, tokenEnv, tokenFile }: McpFlags): () => Promis
     return { ...header, authorization: `Bearer ${said}` };
   };
   if (tokenEnv !== undefined) {
-    return async () => bearer(process.env[tokenEnv], `the environment's ${tokenEnv}`);
+    return async () => bearer(process.env[tokenEnv], `the variable ${tokenEnv}, which --token-env names`);
   }
   if (tokenFile === undefined) return async () => header;
   return async () => {
-    const text = await readFile(tokenFile, "utf8").catch((error: Error) => {
-      throw badInput(`--token-file: ${error.message}`);
+    const text = await readFile(tokenFile, "utf8").catch((error: unknown) => {
+      throw badInput(`--token-file ${tokenFile} cannot be read: ${whyUnreadable(error)}`);
     });
     return bearer(text, tokenFile);
   };
@@ -130,6 +130,7 @@ function readNames(text: string): string[] {
 
 function readHeader(line: string, before: Record<string, string> = {}): Record<string, string> {
   const [, name, value] = /^([\w-]+)\s*:\s*(.*)$/.exec(line) ?? [];
-  if (name === undefined) throw new InvalidArgumentError("--header takes a name, a colon and a value.");
+  if (name === undefined)
+    throw new InvalidArgumentError("--header takes a name, a colon and a value, such as 'X-Team: tools'");
   return { ...before, [name]: value ?? "" };
 }

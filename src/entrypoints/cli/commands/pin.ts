@@ -38,9 +38,11 @@ async function pin(
 ) {
   if (session !== undefined) {
     if (session === "") throw badInput("pin takes a session's name");
+    const [known] = await ledger.sessions({ session, max: 1 });
     await ledger.pin(session, !remove);
-    if (!json && !quiet)
-      tell(remove ? `${cell(session)} is no longer kept` : `${cell(session)} is kept until --remove`);
+    const unknown =
+      known === undefined ? `; nothing of it is recorded yet: "spillway stats --by session" lists names` : "";
+    if (!json && !quiet) tell(`${cell(session)} is ${remove ? "no longer kept" : "kept until --remove"}${unknown}`);
   } else if (remove) throw badInput("pin --remove takes a session's name");
   if (session !== undefined && !json) return;
   const { all } = await import("../../../storage/sql.ts");

@@ -10,7 +10,7 @@ import { wholeNumber } from "../flags.ts";
 import { addPlaceFlag, type PlaceFlags, type ReadPlace, readPlace, resolveId } from "../open-place.ts";
 import { addScreenFlags, harmless, onScreen, type Paint, type Paints, type ScreenFlags } from "../screen.ts";
 import { startStatus } from "../status-line.ts";
-import { cell, filterText } from "../table.ts";
+import { cell } from "../table.ts";
 import { EXIT_NO, tell } from "../tell.ts";
 import { readsHere, writeEnded, writeJson, writeOut } from "../write-out.ts";
 
@@ -124,7 +124,8 @@ async function searchMany(
   if (json) await writeJson({ outputs });
   if (listed.length === MOST_OUTPUTS) tell(`only the newest ${MOST_OUTPUTS} outputs were searched`);
   if (outputs.length > 0) return;
-  if (!json) tell(`not found in ${counted(artifacts.length, "output")}${filterText({ "--session": session })}`);
+  const where = session === undefined ? "" : ` of session "${cell(session)}"`;
+  if (!json) tell(`not found in ${counted(artifacts.length, "output")}${where}`);
   process.exitCode = EXIT_NO;
 }
 

@@ -1,4 +1,4 @@
-import { badInput, whyUnreadable } from "../../../errors.ts";
+import { badInput, SpillwayError, whyUnreadable } from "../../../errors.ts";
 import type { Spillway } from "../../../spillway.ts";
 import type { SessionHistories } from "../../tools/index.ts";
 import type { Command } from "../command.ts";
@@ -48,9 +48,7 @@ async function serveTools(folders: string[], flags: ToolsFlags): Promise<void> {
   }
   const { boundedTools, openCommands, openRoots } = await import("../../tools/index.ts");
   const { startToolServer } = await import("../../mcp/tool-server.ts");
-  const roots = await openRoots(folders.length === 0 ? ["."] : folders).catch((error: Error) => {
-    throw badInput(`a folder to serve cannot be read: ${whyUnreadable(error)}`);
-  });
+  const roots = await openRoots(folders.length === 0 ? ["."] : folders).catch(unreadable("folder to serve"));
   const { newSessionName } = await import("../../mcp/proxy-stdio.ts");
   const start = flags.allowCommands ? (await import("../run/start-command.ts")).runForTools : null;
   // All tools share one session, so that what a tool saved is listed for its caller.
@@ -70,15 +68,20 @@ async function serveTools(folders: string[], flags: ToolsFlags): Promise<void> {
   });
 }
 
+function unreadable(what: string): (error: NodeJS.ErrnoException) => never {
+  return (error) => {
+    if (SpillwayError.is(error)) throw error;
+    throw badInput(`the ${what} ${error.path ?? ""} cannot be read: ${whyUnreadable(error)}`);
+  };
+}
+
 async function openHistories(spillway: Spillway, folder: string): Promise<SessionHistories> {
   const [{ openRoots }, { openTranscript, readSnapshot }, { messagesOf }] = await Promise.all([
     import("../../tools/index.ts"),
     import("../transcripts/open-transcript.ts"),
     import("../transcripts/cap-file.ts"),
   ]);
-  const roots = await openRoots([folder]).catch((error: Error) => {
-    throw badInput(`--transcripts: the folder cannot be read: ${error.message}`);
-  });
+  const roots = await openRoots([folder]).catch(unreadable("folder of --transcripts"));
   return {
     roots,
     async read(file, want) {

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
-import { badInput } from "../../../errors.ts";
+import { badInput, cannotWrite, codeOf } from "../../../errors.ts";
 import { tell } from "../tell.ts";
 import { writeError, writeOut } from "../write-out.ts";
 
@@ -86,11 +86,11 @@ function userFolder(): string {
 }
 
 function write(path: string, text: string): void {
-  mkdirSync(dirname(path), { recursive: true });
   try {
+    mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, text, { flag: "wx" });
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    if (codeOf(error) !== "EEXIST") throw cannotWrite(path, error);
     throw badInput(`${path} is there already and was left alone: put the lines above into it`);
   }
 }

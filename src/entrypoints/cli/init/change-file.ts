@@ -15,7 +15,8 @@ import {
 } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, isAbsolute, relative, sep } from "node:path";
-import { badInput, messageOf } from "../../../errors.ts";
+import { badInput, cannotWrite, messageOf } from "../../../errors.ts";
+import { tried } from "../../../values.ts";
 import type { Whose } from "../../hook/agent.ts";
 
 /** A file that is about to be changed. */
@@ -94,10 +95,7 @@ export function writeChange({ path, before, after, isOurs = OURS.test(before) }:
   if (after === "") {
     rmSync(target, { force: true });
     if (isRemoval) removeEmpty(dirname(target));
-  } else {
-    mkdirSync(dirname(target), { recursive: true });
-    replaceFile(target, after, mode);
-  }
+  } else replaceFile(target, after, mode);
   if (isRemoval && readBackup(path) === after) rmSync(backupOf(path));
 }
 
@@ -114,9 +112,16 @@ function removeEmpty(folder: string): void {
 /** Puts a file in the place of another, never through a link: nobody can know the name under which it is written. */
 function replaceFile(path: string, text: string, mode: number | undefined): void {
   const temporary = `${path}.${randomUUID()}.tmp`;
-  writeFileSync(temporary, text, { mode: mode === undefined ? 0o666 : 0o600, flag: "wx" });
-  if (mode !== undefined) chmodSync(temporary, mode);
-  renameSync(temporary, path);
+  try {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(temporary, text, { mode: mode === undefined ? 0o666 : 0o600, flag: "wx" });
+    if (mode !== undefined) chmodSync(temporary, mode);
+    renameSync(temporary, path);
+  } catch (error) {
+    // A full disk leaves a part of it.
+    tried(() => rmSync(temporary, { force: true }));
+    throw cannotWrite(path, error);
+  }
 }
 
 /** The lines that go and those that come, without the lines at both ends that stay. */
