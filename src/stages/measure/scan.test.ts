@@ -90,6 +90,8 @@ describe.each([true, false])("scan, native %s", (wanted) => {
   });
 });
 
-it("scan-binary.ts is scan.wat compiled", async () => {
-  expect(readFileSync(new URL("./scan-binary.ts", import.meta.url), "utf8")).toBe(await compileWat("measure/scan"));
+it("scan.ts has scan.wat compiled", async () => {
+  expect(readFileSync(new URL("./scan.ts", import.meta.url), "utf8")).toContain(
+    `"${await compileWat("measure/scan")}"`,
+  );
 });

@@ -1,6 +1,6 @@
 ;; Counts line breaks and UTF-16 units of UTF-8 bytes, 16 at a time while they are ASCII.
 ;; scan.ts writes the tables at 0 (byte classes, 256 bytes), 256 (10 states x 16 classes) and 416 (control characters,
-;; 32 bytes). scripts/compile-wat.mjs compiles this file into scan-binary.ts.
+;; 32 bytes). scripts/compile-wat.mjs compiles this file into scan.ts.
 (module
   (memory (export "memory") 5)
   ;; Returns the sum of 16 counters.

@@ -77,6 +77,8 @@ describe("findHeads", () => {
   });
 });
 
-it("heads-binary.ts is heads.wat compiled", async () => {
-  expect(readFileSync(new URL("./heads-binary.ts", import.meta.url), "utf8")).toBe(await compileWat("redact/heads"));
+it("find-heads.ts has heads.wat compiled", async () => {
+  expect(readFileSync(new URL("./find-heads.ts", import.meta.url), "utf8")).toContain(
+    `"${await compileWat("redact/heads")}"`,
+  );
 });

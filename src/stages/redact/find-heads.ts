@@ -1,5 +1,4 @@
 import { type ByteSet, union } from "./byte-set.ts";
-import { HEADS_BINARY } from "./heads-binary.ts";
 import { HEAD_BYTES, type Program, type RedactionRule } from "./redaction-rule.ts";
 import { WINDOW_BYTES } from "./window.ts";
 
@@ -77,6 +76,10 @@ function findInNative(
   const count = find(DATA_AT, DATA_AT + bytes.length - (HEAD_BYTES - 1));
   for (let index = 0; index < count; index++) take((found[index] as number) - DATA_AT);
 }
+
+/** heads.wat, compiled: scripts/compile-wat.mjs writes it here. */
+const HEADS_BINARY =
+  "AGFzbQEAAAABBwFgAn9/AX8DAgEABQMBAAsHEQIGbWVtb3J5AgAEZmluZAAACq4CAasCAwR/AX4Gf0GAgBghAiAALwEAQQF0LwEAIQsgAC8BAUEBdC8BACEMA0AgACkDAiEGIAshByAMIQggBkIBhqdB/v8HcS8BACEJIAZCB4inQf7/B3EvAQAhCiAGQg+Ip0H+/wdxLwEAIQsgBkIXiKdB/v8HcS8BACEMIAcgCUEIdnEgCCAKQQh2cXIgCSALQQh2cSAKIAxBCHZxcnIEQCAAIQMgAEEEaiEEIAQgAUsEQCABIQQLA0AgAygCAEGx893xeWxBDHYhBSACIAM2AgAgAkEAIAMvAQBBAXQvAQAgAy8BAkEBdC0AAXFHIAVBA3YtAICACCAFQQdxdnFBAnRqIQIgA0EBaiEDIAMgBEkNAAsLIABBBGohACAAIAFJDQALIAJBgIAYa0ECdgs=";
 
 /** Null if there is no WebAssembly: the loop finds the same places. */
 function loadNative(): Native | null {

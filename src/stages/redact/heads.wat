@@ -1,6 +1,6 @@
 ;; Finds where a rule could begin, four places at a time. find-heads.ts has the tables: at 0, for each pair of bytes, which
 ;; groups of rules begin with it (lower byte) and which go on with it (upper byte); at 131072, a bit for each hash of a
-;; whole head. Bytes stand at 262144, places found (32 bits each) at 393216. Compiled into heads-binary.ts by
+;; whole head. Bytes stand at 262144, places found (32 bits each) at 393216. Compiled into find-heads.ts by
 ;; scripts/compile-wat.mjs.
 (module
   (memory (export "memory") 11)
