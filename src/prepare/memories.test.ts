@@ -24,9 +24,9 @@ it("holds as many conversations as it may; the one that was not used for longest
   expect(await known.of("second")).not.toBe(second);
 });
 
-it("remembers the smallest answered request of each model, and its newest window", async () => {
-  const known = memories(1);
-  const own = await known.of("only");
+it("remembers the smallest answered request of each model, and its newest window; a conversation's own come first", async () => {
+  const known = memories(2);
+  const own = await known.of("own");
   const about = { model: "a model", counter: "estimate" };
   const learn = (inputTokens: number, windowTokens?: number) =>
     known.learn(own, null, {
@@ -41,4 +41,10 @@ it("remembers the smallest answered request of each model, and its newest window
     windowTokens: 4000,
     answered: [{ tokens: 290, inputTokens: 300 }],
   });
+  const shared = await known.of("shared");
+  await known.learn(shared, null, { ...about, answered: { tokens: 3, inputTokens: 4 } });
+  expect(known.learnedOf([shared, own], about).answered).toEqual([
+    { tokens: 290, inputTokens: 300 },
+    { tokens: 3, inputTokens: 4 },
+  ]);
 });
