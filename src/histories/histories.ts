@@ -5,7 +5,8 @@ import type { Wire } from "../contract/wire.ts";
 import { badInput } from "../errors.ts";
 import { type CapOptions, type CappedHistory, cap, type MessageSource } from "../stages/cap/cap.ts";
 import { guardLimits, type PendingCalls } from "../stages/guard/guard.ts";
-import { detectWire, wireNamed, wires } from "../wire/index.ts";
+import { detectWire } from "../wire/index.ts";
+import { requireWire } from "../wire/registry.ts";
 import {
   type GuardedMessage,
   type GuardRequest,
@@ -157,7 +158,7 @@ function newGuarding({ planFor, ports, recorder, now }: GuardPorts): Guarding {
       if (typeof manager?.appendMessage !== "function")
         throw badInput("guardSession takes a session manager with an appendMessage");
       const { wire: name, session } = options;
-      const named = name === undefined ? null : wireOf(null, name);
+      const named = name === undefined ? null : requireWire(name);
       // Loads the redactor now, because guardSync cannot wait for it later.
       void ports.place.loadRedactor?.().catch(() => {});
       const sure = (message: unknown) => named ?? detectWire([message]);
@@ -179,9 +180,5 @@ function newGuarding({ planFor, ports, recorder, now }: GuardPorts): Guarding {
 }
 
 function wireOf(message: unknown, name: string | undefined): Wire | null {
-  if (name === undefined) return detectWire([message]);
-  const wire = wireNamed(name);
-  if (wire !== null) return wire;
-  const known = wires.map((one) => one.name).join(", ");
-  throw badInput(`wire must be one of ${known}; got ${JSON.stringify(name)}`);
+  return name === undefined ? detectWire([message]) : requireWire(name);
 }

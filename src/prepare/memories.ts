@@ -3,7 +3,7 @@ import type { WireLong } from "../contract/wire.ts";
 import type { Breaker } from "../deadline.ts";
 import { within } from "../deadline.ts";
 import { STEP } from "../stages/prune/prune-item.ts";
-import { jsonOf, tried } from "../values.ts";
+import { jsonOf, setNewest, tried } from "../values.ts";
 import type { Conversation, Item } from "./conversation.ts";
 import { type Form, formTexts, type SavedResult } from "./form.ts";
 import type { Seal } from "./ports.ts";
@@ -124,13 +124,7 @@ export class Memories {
   /** What is known under a key; the ledger is asked once. */
   async of(key: string): Promise<Memory> {
     const memory = this.#memories.get(key) ?? newMemory(key);
-    // Set anew, so that the first in the map is the one not used longest.
-    this.#memories.delete(key);
-    this.#memories.set(key, memory);
-    for (const oldest of this.#memories.keys()) {
-      if (this.#memories.size <= this.#options.maxConversations) break;
-      this.#memories.delete(oldest);
-    }
+    setNewest(this.#memories, key, memory, this.#options.maxConversations);
     if (this.#options.ledger !== null && !(await (memory.loading ??= this.#load(memory)))) memory.loading = null;
     return memory;
   }

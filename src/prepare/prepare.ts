@@ -9,8 +9,8 @@ import { planSteps, type StepPlan, type Triggers } from "../stages/prune/plan-st
 import { mayPrune, STEP } from "../stages/prune/prune-item.ts";
 import { type ResolvedWindow, resolveWindow } from "../stages/prune/resolve-window.ts";
 import { counted } from "../values.ts";
-import { detectWire, wireNamed, wires } from "../wire/index.ts";
-import { plainWire } from "../wire/registry.ts";
+import { detectWire, wireNamed } from "../wire/index.ts";
+import { plainWire, requireWire } from "../wire/registry.ts";
 import { budgetBatch, insureResults, overLimits } from "./clamp-results.ts";
 import { Conversation, type Item, shownWeight, writeMessages } from "./conversation.ts";
 import { cutResults, frameOf } from "./cut-results.ts";
@@ -73,10 +73,7 @@ export function newPreparing(ports: PreparePorts): Preparing {
 
 /** Options are a programmer's: what is wrong with them is thrown. */
 function settle(policy: Policy, options: PrepareOptions): { window: ResolvedWindow; pruning: PruningPolicy } {
-  if (options.wire !== undefined && wireNamed(options.wire) === null) {
-    const known = wires.map(({ name }) => name).join(", ");
-    throw badInput(`wire must be one of ${known}; got "${options.wire}"`);
-  }
+  if (options.wire !== undefined) requireWire(options.wire);
   const { window } = options;
   if (window !== undefined && !(Number.isFinite(window) && window >= 1))
     throw badInput(`window must be a number of tokens, 1 or more; got ${String(window)}`);

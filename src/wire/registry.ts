@@ -1,4 +1,5 @@
 import type { Wire } from "../contract/wire.ts";
+import { badInput } from "../errors.ts";
 import { isRecord, type JsonRecord } from "../values.ts";
 import { aiSdk } from "./ai-sdk.ts";
 import { anthropic } from "./anthropic.ts";
@@ -86,6 +87,13 @@ export const wires: readonly Wire[] = [
 /** Returns the format of that name, or null. */
 export function wireNamed(name: string): Wire | null {
   return wires.find((wire) => wire.name === name) ?? null;
+}
+
+/** Returns the same, and throws where there is none of that name. `option` is what was given. */
+export function requireWire(name: string, option = "wire"): Wire {
+  const wire = wireNamed(name);
+  if (wire !== null) return wire;
+  throw badInput(`${option} must be one of ${wires.map((one) => one.name).join(", ")}; got ${JSON.stringify(name)}`);
 }
 
 /** Returns the format of the messages if one is clearly likelier than every other, otherwise null. */

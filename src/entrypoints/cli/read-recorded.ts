@@ -1,9 +1,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { basename } from "node:path";
-import type { Wire } from "../../contract/wire.ts";
-import { badInput } from "../../errors.ts";
 import { NUMBERS } from "../../stages/policy/defaults.ts";
-import { wireNamed, wires } from "../../wire/index.ts";
+import { requireWire } from "../../wire/registry.ts";
 import { loaded } from "../../wire/stored-message.ts";
 import { type Recorded, recordedIn } from "../replay/index.ts";
 import { openTranscript, readSnapshot } from "./transcripts/open-transcript.ts";
@@ -11,7 +9,7 @@ import { readContexts } from "./transcripts/read-context.ts";
 
 /** The conversations in a file: JSON of one or of many, or JSON lines. */
 export function readRecorded(file: string, wireName?: string): Recorded[] {
-  const wire = wireName === undefined ? null : wireOf(wireName);
+  const wire = wireName === undefined ? null : requireWire(wireName, "--wire");
   const name = basename(file);
   const found = recordedIn(wholeValue(file), name, wire);
   if (found.length > 0) return found;
@@ -37,11 +35,4 @@ function wholeValue(file: string): unknown {
   } catch {
     return undefined; // it is JSON lines, or cannot be read, which openTranscript reports
   }
-}
-
-function wireOf(name: string): Wire {
-  const wire = wireNamed(name);
-  if (wire !== null) return wire;
-  const known = wires.map((one) => one.name).join(", ");
-  throw badInput(`--wire must be one of ${known}; got "${name}"`);
 }

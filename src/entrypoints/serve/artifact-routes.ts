@@ -7,6 +7,7 @@ import { type OpenArtifact, openArtifact, type WholeArtifact } from "../../recal
 import type { Spillway } from "../../spillway.ts";
 import { NUMBERS } from "../../stages/policy/defaults.ts";
 import { SERVE_NUMBERS } from "../../stages/policy/serve-numbers.ts";
+import { setNewest } from "../../values.ts";
 import { begin, Refusal } from "./answer.ts";
 import { cursorQuery, nameQuery, pageQuery } from "./queries.ts";
 import { type Asked, type Route, route } from "./route.ts";
@@ -154,12 +155,7 @@ export function newReads({ artifact }: Pick<Spillway, "artifact">, now: () => nu
     const atMs = now();
     const isNew = atMs - (recorded.get(key) ?? -Infinity) >= SERVE_NUMBERS.apiReadMs.default;
     const found = await artifact(id, isNew ? { reads: "person", readBy: caller } : undefined);
-    if (isNew) {
-      // Inserted again at the end, so that the first one is the oldest.
-      recorded.delete(key);
-      recorded.set(key, atMs);
-      if (recorded.size > MOST_READS) recorded.delete(recorded.keys().next().value ?? "");
-    }
+    if (isNew) setNewest(recorded, key, atMs, MOST_READS);
     return found;
   };
 }

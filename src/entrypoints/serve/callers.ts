@@ -3,6 +3,7 @@ import type { IncomingMessage } from "node:http";
 import { isIP } from "node:net";
 import { badInput } from "../../errors.ts";
 import { SERVE_NUMBERS } from "../../stages/policy/serve-numbers.ts";
+import { setNewest } from "../../values.ts";
 import { Refusal } from "./answer.ts";
 
 /** What a token lets its bearer do. Each role may do what those before it may. */
@@ -92,10 +93,7 @@ export function newCallers({ tokens, hostNames }: CallerRules, now: () => number
       const before = spent.get(address) ?? { left: most, atMs };
       const refilled = ((atMs - before.atMs) / 1000) * SERVE_NUMBERS.apiRequestsPerSecond.default;
       const left = Math.min(most, before.left + Math.max(0, refilled)) - 1;
-      // Inserted again at the end, so that the first one is the one that was not seen for longest.
-      spent.delete(address);
-      spent.set(address, { left: Math.max(0, left), atMs });
-      if (spent.size > MOST_ADDRESSES) spent.delete(spent.keys().next().value ?? "");
+      setNewest(spent, address, { left: Math.max(0, left), atMs }, MOST_ADDRESSES);
       if (left < 0) throw new Refusal(429, "too-many", "too many requests; wait a second", { "retry-after": "1" });
     },
   };

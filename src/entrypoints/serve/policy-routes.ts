@@ -9,7 +9,7 @@ import { READ_BACK_TOOLS } from "../../recall/read-back-tools.ts";
 import type { Spillway } from "../../spillway.ts";
 import { NUMBERS } from "../../stages/policy/defaults.ts";
 import { SERVE_NUMBERS } from "../../stages/policy/serve-numbers.ts";
-import { isRecord } from "../../values.ts";
+import { isRecord, setNewest } from "../../values.ts";
 import { Refusal } from "./answer.ts";
 import type { OpenRead } from "./artifact-routes.ts";
 import { type Route, route } from "./route.ts";
@@ -41,9 +41,7 @@ export function policyRoutes(
   async function viewOf(saved: WholeArtifact, { id, receipt }: Came): ReturnType<typeof makeAgain> {
     const key = `${saved.id} ${id}`;
     const making = views.get(key) ?? makeAgain(saved, receipt, inForce ?? {});
-    views.delete(key);
-    views.set(key, making);
-    if (views.size > SERVE_NUMBERS.apiViews.default) views.delete(views.keys().next().value ?? "");
+    setNewest(views, key, making, SERVE_NUMBERS.apiViews.default);
     return making.catch((error: unknown) => {
       views.delete(key);
       throw error;

@@ -4,7 +4,7 @@ import type * as Sqlite from "@photostructure/sqlite";
 import { badInput, messageOf, SpillwayError } from "../../errors.ts";
 import { loadPackage } from "../../load-package.ts";
 import { NUMBERS } from "../../stages/policy/defaults.ts";
-import { isPromise } from "../../values.ts";
+import { isPromise, setNewest } from "../../values.ts";
 import { databaseFault, isBusy } from "./database-fault.ts";
 
 /** A value as SQLite takes and returns it. */
@@ -154,13 +154,7 @@ export function openConnection({ DatabaseSync }: Driver, path: string, address?:
   function prepare<Row>(sql: string): Statement<Row> {
     checkOpen();
     const found = statements.get(sql) ?? guarded(() => wrap(connection.prepare(sql)));
-    // Moves the statement to the end, so that the first one in the map is the one that was not used for longest.
-    statements.delete(sql);
-    statements.set(sql, found);
-    for (const oldest of statements.keys()) {
-      if (statements.size <= NUMBERS.databaseStatements.default) break;
-      statements.delete(oldest);
-    }
+    setNewest(statements, sql, found, NUMBERS.databaseStatements.default);
     return found as Statement<Row>;
   }
 

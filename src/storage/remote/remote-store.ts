@@ -4,6 +4,7 @@ import type { Artifact, ArtifactAbout, ArtifactWriter, Scope } from "../../contr
 import { newTurns, within } from "../../deadline.ts";
 import { messageOf, SpillwayError } from "../../errors.ts";
 import { NUMBERS } from "../../stages/policy/defaults.ts";
+import { setNewest } from "../../values.ts";
 import { isArtifactId, isIdPrefix } from "../local/artifact-key.ts";
 import { type ArtifactRow, artifactRows, toArtifact, unsaved } from "../local/artifact-rows.ts";
 import {
@@ -295,13 +296,7 @@ export function remoteStore(parts: RemoteParts): RemoteStore {
     };
     const plain = { bytes, read, close: async () => {} };
     const index = indexes.get(place) ?? (await openIndex(row, place, plain));
-    // Moves it to the end, so that the first one is the one that was not used for longest.
-    indexes.delete(place);
-    indexes.set(place, index);
-    for (const oldest of indexes.keys()) {
-      if (indexes.size <= HELD_INDEXES) break;
-      indexes.delete(oldest);
-    }
+    setNewest(indexes, place, index, HELD_INDEXES);
     return { bytes: checkedBytes(plain, index, `artifact ${id}`), index };
   }
 

@@ -3,8 +3,8 @@ import type { Wire } from "../../../contract/wire.ts";
 import { badInput, type SpillwayError } from "../../../errors.ts";
 import { NUMBERS } from "../../../stages/policy/defaults.ts";
 import { grouped } from "../../../values.ts";
-import { detectWire, wireNamed, wires } from "../../../wire/index.ts";
-import { readRequest } from "../../../wire/registry.ts";
+import { detectWire, wireNamed } from "../../../wire/index.ts";
+import { readRequest, requireWire } from "../../../wire/registry.ts";
 import { isEntry, isHeader, isPlainEntry } from "./entries.ts";
 import { isBlank, parseLine, readLines } from "./read-lines.ts";
 import type { Sink, Snapshot } from "./rewrite-file.ts";
@@ -31,7 +31,7 @@ const SAMPLE_BYTES = 8 * 1024 * 1024;
 
 /** Finds out what a file holds, or says why it cannot be used. */
 export function openTranscript(file: string, wireName?: string): Transcript {
-  const named = wireName === undefined ? null : wireOf(wireName);
+  const named = wireName === undefined ? null : requireWire(wireName, "--wire");
   const path = realPath(file);
   return readSnapshot(path, (snapshot) => {
     const sample = sampleOf(snapshot);
@@ -149,12 +149,6 @@ function realPath(file: string): string {
     };
     throw badInput(`cannot read ${file}: ${known[code ?? ""] ?? message}`, { cause: error });
   }
-}
-
-function wireOf(name: string): Wire {
-  const wire = wireNamed(name);
-  if (wire !== null) return wire;
-  throw badInput(`--wire must be one of ${wires.map((one) => one.name).join(", ")}; got "${name}"`);
 }
 
 function unknownFormat(path: string): SpillwayError {
