@@ -301,9 +301,9 @@ describe("spillway serve", () => {
       expect([words, stderr, stdout]).toEqual([words, "", expect.stringContaining("row 5000 of a table\n")]);
     }
     // On another machine that command would find nothing.
-    expect(await shown(token, { "x-forwarded-for": "10.1.2.3" })).toMatch(
-      /artifact [a-z2-7]{12}, which the operator can/,
-    );
+    for (const more of [{ "x-forwarded-for": "10.1.2.3" }, { forwarded: "for=10.1.2.3" }]) {
+      expect(await shown(token, more)).toMatch(/artifact [a-z2-7]{12}, which the operator can/);
+    }
   });
 
   it.each([

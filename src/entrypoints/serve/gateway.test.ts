@@ -338,6 +338,17 @@ describe("what passes", () => {
     expect(seen).toHaveLength(3);
   });
 
+  it("what a provider says before its answer is not taken for the answer", async () => {
+    const to = await upstream((_request, response) => {
+      response.writeProcessing();
+      response.writeEarlyHints({ link: "</style.css>; rel=preload" });
+      response.end('{"id":"m"}');
+    });
+    const { url } = await gateway(to);
+    const response = await post(`${url}/v1/messages`, '{"messages":[]}');
+    expect([response.status, await response.text()]).toEqual([200, '{"id":"m"}']);
+  });
+
   it("each API goes to its own upstream, another only if it is allowed", async () => {
     const seen: string[] = [];
     const named = (name: string) =>
