@@ -360,31 +360,35 @@ it("a frame that is too long to look into reaches the client whole, and what com
   expect(came === before + long + long + parts({ text: "done" })).toBe(true);
 });
 
-it("what one caller's model read back stays out of the same words of another caller or session", async () => {
-  const bodies: string[] = [];
-  const call = (name: string) => ({ id: `${name}:0`, type: "function", function: { name, arguments: "{}" } });
-  const inner: typeof fetch = async (input, init) => {
-    bodies.push(await new Request(input, init).text());
-    const tool_calls = [call("spillway_recall"), call("x")];
-    const message = bodies.length === 1 ? { role: "assistant", content: null, tool_calls } : { content: "ok" };
-    return Response.json({ choices: [{ message }] });
-  };
-  const wrapped = createFetch({ spillway, fetch: inner, addRecallTool: true });
-  const ask = async (headers: Record<string, string>, messages: object[]) => {
-    const body = JSON.stringify({ messages, tools: [{ type: "function", function: { name: "x" } }] });
-    await (await wrapped("http://127.0.0.1/v1/chat/completions", { method: "POST", headers, body })).text();
-    return bodies.at(-1)?.includes("spillway_recall:0");
-  };
-  const first = { role: "user", content: "go" };
-  const shown = { role: "assistant", content: null, tool_calls: [call("x")] };
-  const history = [first, shown, { role: "tool", tool_call_id: "x:0", content: "done" }];
-  const one = { authorization: "Bearer 1", "content-type": "application/json" };
-  await ask(one, [first]);
-  expect(await ask({ ...one, authorization: "Bearer 2" }, history)).toBe(false);
-  expect(await ask({ ...one, "x-spillway-session": "other" }, history)).toBe(false);
-  expect(await ask(one, [{ ...first, content: "other" }, ...history.slice(1)])).toBe(false);
-  expect(await ask(one, history)).toBe(true);
-});
+const KEY_HEADERS = ["authorization", "x-api-key", "api-key", "x-goog-api-key"];
+it.each(KEY_HEADERS)(
+  "what one caller's model read back stays out of the same words of others, by %s",
+  async (header) => {
+    const bodies: string[] = [];
+    const call = (name: string) => ({ id: `${name}:0`, type: "function", function: { name, arguments: "{}" } });
+    const inner: typeof fetch = async (input, init) => {
+      bodies.push(await new Request(input, init).text());
+      const tool_calls = [call("spillway_recall"), call("x")];
+      const message = bodies.length === 1 ? { role: "assistant", content: null, tool_calls } : { content: "ok" };
+      return Response.json({ choices: [{ message }] });
+    };
+    const wrapped = createFetch({ spillway, fetch: inner, addRecallTool: true });
+    const ask = async (headers: Record<string, string>, messages: object[]) => {
+      const body = JSON.stringify({ messages, tools: [{ type: "function", function: { name: "x" } }] });
+      await (await wrapped("http://127.0.0.1/v1/chat/completions", { method: "POST", headers, body })).text();
+      return bodies.at(-1)?.includes("spillway_recall:0");
+    };
+    const first = { role: "user", content: "go" };
+    const shown = { role: "assistant", content: null, tool_calls: [call("x")] };
+    const history = [first, shown, { role: "tool", tool_call_id: "x:0", content: "done" }];
+    const one = { [header]: "Bearer 1", "content-type": "application/json" };
+    await ask(one, [first]);
+    expect(await ask({ ...one, [header]: "Bearer 2" }, history)).toBe(false);
+    expect(await ask({ ...one, "x-spillway-session": "other" }, history)).toBe(false);
+    expect(await ask(one, [{ ...first, content: "other" }, ...history.slice(1)])).toBe(false);
+    expect(await ask(one, history)).toBe(true);
+  },
+);
 
 describe("Gemini's stream that is one JSON list", () => {
   const TO = "http://127.0.0.1/v1beta/models/m:streamGenerateContent";

@@ -561,7 +561,8 @@ describe("who may ask", () => {
 
   it("refuses a token that can be guessed, and another address without one", async () => {
     expect(() => newCallers({ tokens: [{ role: "read", token: "short" }], hostNames: [] })).toThrow(/at least 16/);
-    await expect(start({ host: "0.0.0.0" })).rejects.toThrow(/token is needed/);
+    for (const host of ["0.0.0.0", "127.0.0.1.example.com"])
+      await expect(start({ host })).rejects.toThrow(/token is needed/);
     const { server } = await start({ host: "0.0.0.0", tokens });
     expect((await fetch(`http://127.0.0.1:${new URL(server.url).port}/api/events`)).status).toBe(401);
   });

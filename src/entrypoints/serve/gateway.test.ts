@@ -525,6 +525,19 @@ describe("what passes", () => {
     expect(await response.text()).toContain("data: end\n\n");
     await stopped;
   });
+
+  it("a stop does not wait for ever for a stream that does not end", async () => {
+    const spied = vi.spyOn(SERVE_NUMBERS.serveStopMs, "default", "get").mockReturnValue(100 as never);
+    const to = await upstream((_request, response) => {
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      response.write('data: {"type":"content_block_delta"}\n\n');
+    });
+    const { url, server } = await gateway(to);
+    const response = await post(`${url}/v1/messages`, '{"messages":[{"role":"user","content":"hi"}]}');
+    await server.stop();
+    await expect(response.text()).rejects.toThrow("terminated");
+    spied.mockRestore();
+  });
 });
 
 describe("with tokens", () => {
