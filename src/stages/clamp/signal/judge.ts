@@ -300,15 +300,21 @@ export function evict(held: Held, roomChars: number, judged: number): number {
   // Lines with words that a call is after have some room of their own: they push out no others.
   if (words !== null)
     markDensest(store, smoothed(store, gained(store, words), head, tail - head), head, left * WORDS_SHARE, keeps);
-  // The first lines that tell of a failure, or stand out, stay: at the end they may be the only ones.
+  // The first lines that tell of a failure stay, and the first that stand out: at the end they may be the only ones. If many
+  // lines tell of failures by names of their own, that leaves no less room for those that stand out.
   const isSign = signFinder(store);
   const isOdd = oddFinder(store, held);
   let signs = 0;
+  let odd = 0;
   for (let row = head; row < tail; row++) {
+    if (keeps[row] === 1) continue;
     const isCommon = held.shapes.of(store.shapeSlot[row] as number) > MOST_TELLING;
-    if (keeps[row] === 0 && signs < MOST_TELLING && ((!isCommon && isSign(row)) || isOdd(row) > 0)) {
+    if (signs < MOST_TELLING && !isCommon && isSign(row)) {
       keeps[row] = 1;
       signs++;
+    } else if (odd < MOST_TELLING && isOdd(row) > 0) {
+      keeps[row] = 1;
+      odd++;
     }
   }
   store.retain(keeps);

@@ -51,6 +51,23 @@ describe("signal", () => {
     }
   });
 
+  it("shows the one line of another sort in a large log whose lines complain of something else each", () => {
+    const name = (n: number) => Math.imul(n, 0x9e3779b1).toString(36).replace(/\d/g, "x");
+    const complains = (n: number) =>
+      n % 2 === 0 ? `GECKO(${n}) | error: ${name(n)}_FAILURE` : `TEST-PASS | dom/test_${name(n)}.html | ok`;
+    const log = Array.from({ length: 40_000 }, (_, n) => `[task 2024-05-01T10:00:00Z] 10:00:00 INFO - ${complains(n)}`);
+    const missed = "TEST-UNEXPECTED-TIMEOUT | layout/test_caret.html | no output for 370 seconds";
+    log[20_123] = `[task 2024-05-01T10:00:00Z] 10:00:00 INFO - ${missed}`;
+    for (const exitCode of [undefined, 1]) {
+      const { text } = clampText(
+        log.join("\n"),
+        { maxChars: 4000 },
+        { strategy: "signal", ...(exitCode && { exitCode }) },
+      );
+      expect(text, `${exitCode}`).toContain(missed);
+    }
+  });
+
   it("names as many failures as the summary counts, before what is around them and before commoner complaints", () => {
     const log = Array.from({ length: 6000 }, (_, line) => {
       const file = `dom/tests/test_${line % 700}.html`;
