@@ -32,22 +32,28 @@ const BEHIND = 4;
 
 interface Value {
   count: number;
-  name: Name;
+  of: Values;
+}
+
+/** How often each value of a name came; null if there are too many. A value in fewer lines than `rareBelow`, set at the end, is rare. */
+interface Values {
+  counts: Map<string, Value> | null;
+  rareBelow: number;
 }
 
 interface Name {
   count: number;
-  /** Null if there are too many of them. */
-  values: Map<string, Value> | null;
+  exact: Values;
+  /** The values without their numbers: of `Up 3 days` and `Up 8 days` neither is rare, of `Exited (137) 3 days ago` the words are. */
+  worded: Values;
   numbers: Numbers;
-  /** A value in fewer lines is rare. Set at the end. */
-  rareBelow: number;
 }
 
 interface Entry {
   line: HeldLine;
   said: Said;
-  values: Value[];
+  /** Of each name its value in both forms. */
+  values: { name: Name; forms: Value[] }[];
   worth: number;
 }
 
@@ -86,21 +92,14 @@ export class RareLines implements LineHolder {
     let name = this.#names.get(key);
     if (name === undefined) {
       if (this.#names.size === MOST_NAMES) return;
-      name = { count: 0, values: new Map(), numbers: new Numbers(), rareBelow: 0 };
+      const noValues = () => ({ counts: new Map(), rareBelow: 0 });
+      name = { count: 0, exact: noValues(), worded: noValues(), numbers: new Numbers() };
       this.#names.set(key, name);
     }
     name.count++;
     name.numbers.add(text, entry);
-    if (name.values === null) return;
-    const value = name.values.get(text) ?? { count: 0, name };
-    if (value.count++ === 0) {
-      if (name.values.size === MOST_VALUES) {
-        name.values = null;
-        return;
-      }
-      name.values.set(text, value);
-    }
-    entry.values.push(value);
+    const forms = [counted(name.exact, text), counted(name.worded, text.replace(DIGITS, "0"))];
+    entry.values.push({ name, forms: forms.filter((value) => value !== null) });
   }
 
   /** Lets go of the half that says least. */
@@ -118,15 +117,13 @@ export class RareLines implements LineHolder {
       entry.worth = alike === 0 ? 0 : Math.max(0, SIGN_WORTH - Math.log2(alike));
     }
     for (const name of this.#names.values()) {
-      const counts = [...(name.values?.values() ?? [])].map(({ count }) => count);
-      const isUsual = counts.length <= MOST_STATES && Math.max(...counts) >= name.count * USUAL_SHARE;
-      const most = isUsual ? name.count * UNUSUAL_SHARE : (name.count / counts.length) * RARE;
-      name.rareBelow = counts.length < 2 ? 0 : most;
+      for (const values of [name.exact, name.worded]) values.rareBelow = rareBelow(values, name.count);
       for (const [entry, worth] of name.numbers.outliers(name.count)) entry.worth += worth;
     }
     for (const entry of this.#entries) {
-      for (const { count, name } of entry.values) {
-        if (name.values !== null && count < name.rareBelow) entry.worth += Math.log2(name.count / count);
+      for (const { name, forms } of entry.values) {
+        const rare = forms.find(({ count, of }) => count < of.rareBelow);
+        if (rare !== undefined) entry.worth += Math.log2(name.count / rare.count);
       }
       const { within, values } = entry.said;
       const own = this.#names.get(values[0]?.[0] ?? "")?.count ?? 0;
@@ -160,6 +157,30 @@ export class RareLines implements LineHolder {
         return above === undefined || above.length === 0 ? line : { ...line, above };
       });
   }
+}
+
+const DIGITS = /\d+/g;
+
+/** Counts one more of a value; null if there are too many. */
+function counted(values: Values, text: string): Value | null {
+  if (values.counts === null) return null;
+  const value = values.counts.get(text) ?? { count: 0, of: values };
+  if (value.count++ === 0) {
+    if (values.counts.size === MOST_VALUES) {
+      values.counts = null;
+      return null;
+    }
+    values.counts.set(text, value);
+  }
+  return value;
+}
+
+/** In how many lines of `count` a value is too common to be rare. */
+function rareBelow({ counts }: Values, count: number): number {
+  if (counts === null || counts.size < 2) return 0;
+  const usual = Math.max(...[...counts.values()].map((value) => value.count));
+  const isUsual = counts.size <= MOST_STATES && usual >= count * USUAL_SHARE;
+  return isUsual ? count * UNUSUAL_SHARE : (count / counts.size) * RARE;
 }
 
 const NUMBER = /^(-?\d[\d,]*(?:\.\d+)?) ?(%|[KMGTP]i?B?|k|B|m?s)?(?= \(|$)/;

@@ -47,3 +47,14 @@ it("keeps rows in another state than most, in a table of a few dozen rows", () =
   expect(receipt.strategy).toBe("table");
   for (const n of [12, 13, 14, 20, 25]) expect(shown).toContain(`pod-${n} `);
 });
+
+it("keeps the one row whose words are others, where each value has a number of its own", () => {
+  const rows = Array.from({ length: 140 }, (_, n) => {
+    const status = n === 77 ? "Exited (137) 3 hours ago" : `Up ${1 + ((n * 7) % 20)} days`;
+    return `${(n * 7919).toString(16).padStart(12, "0")}   svc-${String(n).padEnd(6)}   ${status.padEnd(25)}   8080/tcp`;
+  });
+  const text = [`CONTAINER ID   IMAGE        STATUS${" ".repeat(22)}PORTS`, ...rows].join("\n");
+  const { text: shown, receipt } = clampText(text, { maxChars: 1500 }, { strategy: "auto", command: "docker ps -a" });
+  expect(receipt.strategy).toBe("table");
+  expect(shown).toContain("Exited (137) 3 hours ago");
+});
