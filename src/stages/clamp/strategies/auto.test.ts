@@ -115,6 +115,22 @@ describe("auto", () => {
     ).toBe("source");
   });
 
+  it("shows the one block of another sort in what a command wrote, though it looks like source", () => {
+    const block = (n: number) =>
+      n === 47
+        ? '  # app[47].db.orders must be replaced\n-/+ resource "db" "orders" {\n      ~ version = "14" -> "16" # forces replacement'
+        : `  # app[${n}].web will be updated in-place\n  ~ resource "web" "app" {\n      ~ tags = {`;
+    const plan = repeated(90, (n) => `${block(n)}\n        # (31 unchanged attributes hidden)\n    }\n`);
+    const { text, receipt } = clampText(
+      plan,
+      { maxChars: 3000 },
+      { strategy: "auto", command: "terraform plan", exitCode: 0 },
+    );
+    expect(receipt).toMatchObject({ kind: "source", strategy: "signal" });
+    expect(text).toContain("must be replaced");
+    expect(text).toContain("# forces replacement");
+  });
+
   it("knows compiler messages by a command for what they are", () => {
     expect(
       kindOf(SAMPLES.find(([name]) => name === "compiler messages")?.[2] ?? "", { tool: "bash", exitCode: 2 }),

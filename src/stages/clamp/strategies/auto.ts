@@ -52,9 +52,9 @@ const wantedOrEnds: Strategy = {
 };
 
 /**
- * The strategy for what an output looks like at its start. At the end `signal` stands in for it in two cases: the command
- * failed and the output says so further on; or the output is not what it looked like, or of no known kind, and it tells of
- * a failure or has lines that stand out.
+ * The strategy for what an output looks like at its start. At the end `signal` stands in for it in three cases: the command
+ * failed and the output says so further on; the output is not what it looked like, or of no known kind, and it tells of
+ * a failure or has lines that stand out; or it only looked like source, and its lines are too much alike for that.
  */
 function orSignal(strategy: Strategy): Strategy {
   return {
@@ -73,8 +73,9 @@ function orSignal(strategy: Strategy): Strategy {
           // A whole JSON document says itself what went wrong.
           const isFine =
             exitCode === undefined || exitCode === 0 || (exitCode === 1 && DIFFERS.test(request.command ?? ""));
-          if (isKnown && (strategy.name === "json" || isFine)) return cutter;
-          const isForSignal = other.tellsFailure() || (!isKnown && other.hasOdd());
+          const mayHaveOdd = !isKnown || strategy === outline;
+          if (isKnown && (strategy.name === "json" || (isFine && !mayHaveOdd))) return cutter;
+          const isForSignal = (mayHaveOdd && other.hasOdd()) || (!(isKnown && isFine) && other.tellsFailure());
           return isForSignal ? { ...other.end(total, exitCode), strategy: signal.name } : cutter;
         },
       };
