@@ -1,6 +1,6 @@
 import type { CallOptions } from "../../call/call-options.ts";
 import type { Policy } from "../../contract/policy.ts";
-import { badInput } from "../../errors.ts";
+import { badInput, OverflowError } from "../../errors.ts";
 import type { Spillway } from "../../spillway.ts";
 import { isRecord, parsedJson } from "../../values.ts";
 
@@ -60,8 +60,9 @@ export function spillwayMiddleware(
         },
       );
     } catch (error) {
-      // The client makes its own error of a refusal.
-      const last = refused.find((each) => each.error === error) ?? refused.at(-1);
+      // The client makes its own error of a refusal. What else failed, such as the second send, is the client's.
+      const reason = error instanceof OverflowError ? error.cause : error;
+      const last = refused.find((each) => each.error === reason);
       if (last === undefined) throw error;
       return last.response;
     }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { CallOptions } from "../../call/call-options.ts";
+import { OverflowError } from "../../errors.ts";
 import { spillwayMiddleware as forAi } from "./ai.ts";
 import { spillwayMiddleware as forAnthropic } from "./anthropic.ts";
 import { spillwayMiddleware as forLangChain } from "./langchain.ts";
@@ -116,6 +117,53 @@ describe("the middleware of Anthropic's client", () => {
     expect(got[0]?.body).toBe('{"messages":["b"]}');
     expect(Object.fromEntries(got[0]?.headers ?? [])).toEqual({ "x-mine": "1" });
     expect(given).toEqual(request({ messages: ["a"] }));
+  });
+});
+
+describe("a second send that fails", () => {
+  const lost = new TypeError("fetch failed");
+  /** Is refused once, and then asks for more, or gives up. */
+  const refusedOnce = (then: (send: () => unknown, refusal: unknown) => unknown) => {
+    const call = async (messages: unknown[], send: (messages: unknown[]) => Promise<unknown>) => {
+      const refusal = await send(messages).catch((error) => error);
+      return then(() => send(messages), refusal);
+    };
+    return { call } as never;
+  };
+  const again = refusedOnce((send) => send());
+  const givesUp = refusedOnce((_, cause) => {
+    throw new OverflowError("too long", {} as never, { cause });
+  });
+  const body = { url: "http://127.0.0.1/v1/messages", method: "POST", headers: new Headers(), body: '{"messages":[]}' };
+  const answers = () => {
+    const left = [new Response('{"error":"prompt is too long"}', { status: 400 }), lost];
+    return async () => {
+      const next = left.shift();
+      if (next instanceof Response) return next;
+      throw next;
+    };
+  };
+
+  it("is an error of its own to Anthropic's client; one that is not made shows the refusal", async () => {
+    await expect(forAnthropic(again)(body, answers())).rejects.toBe(lost);
+    expect((await forAnthropic(givesUp)(body, answers())).status).toBe(400);
+  });
+
+  it("is an error of its own to pi; one that is not made shows the refusal", async () => {
+    const refusal = { type: "error", error: { errorMessage: "prompt is too long" } };
+    const streams = () => {
+      const left = [counted([refusal]).events];
+      return () => {
+        const next = left.shift();
+        if (next === undefined) throw lost;
+        return next;
+      };
+    };
+    const ask = (spillway: never) => recoverStream(spillway, streams())({} as never, { messages: [] } as never);
+    await expect(ask(again)).rejects.toBe(lost);
+    const parts = [];
+    for await (const part of (await ask(givesUp)) as AsyncIterable<unknown>) parts.push(part);
+    expect(parts).toEqual([refusal]);
   });
 });
 

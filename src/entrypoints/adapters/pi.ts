@@ -1,4 +1,5 @@
 import type { CallOptions } from "../../call/call-options.ts";
+import { OverflowError } from "../../errors.ts";
 import type { Spillway } from "../../spillway.ts";
 import { isRecord } from "../../values.ts";
 
@@ -75,7 +76,8 @@ export function recoverStream<Fn extends StreamFunction>(
       );
     } catch (error) {
       // pi's failures are events; ours are the last of them.
-      const last = refused.find((each) => each.error === error) ?? refused.at(-1);
+      const reason = error instanceof OverflowError ? error.cause : error;
+      const last = refused.find((each) => each.error === reason);
       if (last === undefined) throw error;
       return last.peeked;
     }
