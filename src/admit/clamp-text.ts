@@ -41,6 +41,8 @@ export interface ClampOptions {
   strategy?: StrategyName | Strategy;
   /** Off unless asked for: a text may be exact content. */
   fold?: boolean;
+  /** The receipt says why each part is shown or not. */
+  explain?: boolean;
 }
 
 /** Clamps one text, with no store: markers say that the rest was not saved. */
@@ -94,6 +96,7 @@ export function requestFor(limits: Limits, options: ClampOptions): AdmitPlan {
     strategy: strategyOf(strategy),
     headShare: checkNumber(headShare, NUMBERS.headShare, "headShare"),
     fold: options.fold ?? false,
+    explain: options.explain ?? false,
     counter,
     exitCode: options.exitCode ?? null,
     ...(marker === undefined ? {} : { marker }),
