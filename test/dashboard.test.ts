@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { createServer } from "node:http";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
@@ -391,8 +391,17 @@ describe.skipIf(browserPath === null)("the dashboard", () => {
         5,
       );
     }
-    await page.getByRole("button", { name: "As a table" }).click();
+    // Where no hour is pointed at, the legend has the sums of all.
     const english = new Intl.NumberFormat("en");
+    const inAll = (valueOf: (hour: (typeof hours)[number]) => number) =>
+      english.format(hours.reduce((sum, hour) => sum + valueOf(hour), 0));
+    expect(await page.locator(".u-legend .u-value").allTextContents()).toEqual([
+      "all",
+      inAll(({ shown, read, printed }) => printed - shown - read),
+      inAll(({ read }) => read),
+      inAll(({ shown }) => shown),
+    ]);
+    await page.getByRole("button", { name: "As a table" }).click();
     expect((await cells(page, "The figures of the chart")).map((row) => row.slice(1))).toEqual(
       hours.map(({ shown, read, printed }) =>
         [shown, read, printed - shown - read].map((each) => english.format(each)),
@@ -411,10 +420,15 @@ describe.skipIf(browserPath === null)("the dashboard", () => {
     );
     expect(tools.filter(({ cut, read }) => cut > 0 && read > 0)).not.toEqual([]);
     const byTool = (rows: unknown[][]) => new Set(rows.map((row) => JSON.stringify(row)));
+    // More than half of the outputs are cut: that asks for a look.
+    const flagged = (await cells(page, "Sums by tool")).filter(([, , , cut]) => cut?.startsWith("! "));
+    expect(flagged.map(([tool]) => (tool === '" "' ? " " : tool)).toSorted()).toEqual(
+      tools.flatMap(({ tool, cut }) => (cut > 0.5 ? tool : [])).toSorted(),
+    );
     expect(
       byTool(
         (await cells(page, "Sums by tool")).map((row) =>
-          row.map((cell) => (cell === '" "' ? " " : cell?.replace(" !", ""))),
+          row.map((cell) => (cell === '" "' ? " " : cell?.replace("! ", ""))),
         ),
       ),
     ).toEqual(
@@ -437,8 +451,14 @@ describe.skipIf(browserPath === null)("the dashboard", () => {
       location.hash = "#/tools";
     });
     await page.waitForSelector("[aria-label=Tools] tbody tr");
+    await page.locator("tr", { hasText: "bash" }).getByText("200 lines, 20,000 characters, 51,200 bytes").waitFor();
     expect(
-      byTool((await cells(page, "Tools")).map(([tool, _suggestion, ...row]) => [tool === '" "' ? " " : tool, ...row])),
+      byTool(
+        (await cells(page, "Tools")).map(([tool, _suggestion, ...row]) => [
+          tool === '" "' ? " " : tool,
+          ...row.slice(0, -1),
+        ]),
+      ),
     ).toEqual(
       byTool(
         tools.map(({ tool, count, mean, cut, read }) => [tool, `${count}`, `${mean}`, percent(cut), percent(read)]),
@@ -540,6 +560,27 @@ describe.skipIf(browserPath === null)("the dashboard", () => {
       })),
     );
     expect(bars.length).toBe(requests.length);
+    expect(table.map((row) => Number(row[6]))).toEqual(
+      bars.map(({ told }) =>
+        Object.entries(told).reduce((sum, [name, tokens]) => sum + (name.startsWith("results") ? tokens : 0), 0),
+      ),
+    );
+    // What happened on the way to each answer.
+    const happened = sql<{ refusals: number; why: string | null }>(
+      `with answered as (select id, lag(id, 1, 0) over (order by id) before from events where kind = 'request-answered' and session = 'agent')
+        select (select count(*) from events e where e.kind = 'overflow-detected' and e.session = 'agent' and e.id between before and answered.id) refusals,
+          (select json_extract(e.more, '$.why') from events e where e.kind = 'request-pruned' and e.session = 'agent'
+            and e.id between before and answered.id order by e.id desc limit 1) why from answered order by id`,
+    );
+    expect(happened.some(({ refusals }) => refusals > 0) && happened.some(({ why }) => why !== null)).toBe(true);
+    for (const [at, { refusals, why }] of happened.entries()) {
+      const expected = [
+        ...(why === null ? [] : [`made shorter: ${why}`]),
+        ...(refusals === 0 ? [] : [`${refusals} refusal${refusals === 1 ? "" : "s"}, recovered`]),
+      ];
+      expect(String(table[at]?.[8]).replace(/(; )?cache broken: .*|^—$/, "")).toBe(expected.join("; "));
+    }
+    expect(table.filter((row) => String(row[8]).includes("cache broken")).length).toBe(fill?.breaks);
     expect(new Set(forms.map(({ form }) => form)).size).toBeGreaterThan(2);
     for (const [at, { estimated, tokens, system, results, isRecovered }] of requests.entries()) {
       const own = forms.filter(({ request }) => request === at + 1);
@@ -698,13 +739,34 @@ describe.skipIf(browserPath === null)("the dashboard", () => {
         expect(width).toBeCloseTo((Math.max(0, end - request) / count) * 100, 1);
       }
     }
-    // Its output is one click away.
+    // A request stands above its place in the lanes, so that both are one picture.
+    const middles = await page
+      .locator(".fill g:has(> title)")
+      .evaluateAll((all) =>
+        all
+          .map((bar) => bar.querySelector("rect")?.getBoundingClientRect())
+          .map((box) => (box ? box.x + box.width / 2 : 0)),
+      );
+    const track = await page.locator(".lane-track").first().boundingBox();
+    const { x: trackX = 0, width: trackWidth = 0 } = track ?? {};
+    expect(middles.length).toBe(count);
+    for (const [at, middle] of middles.entries())
+      expect(Math.abs(middle - (trackX + (trackWidth * (at + 0.5)) / count))).toBeLessThan(2);
+    // One click shows what the model read, and its address shows it again. The whole output is one more away.
     await page.locator(".lane").first().click();
+    await page.locator(".life .text-line").first().waitFor();
+    const read = await page.locator(".life .text-line").allTextContents();
+    await page.reload();
+    await page.locator(".life .text-line").first().waitFor();
+    expect(await page.locator(".life .text-line").allTextContents()).toEqual(read);
+    expect(await page.locator(".lane[aria-expanded=true]").count()).toBe(1);
     await page.getByRole("link", { name: "See the output" }).click();
     await page.waitForSelector(".text-row .text-line:not(:empty)");
-    const [own] = sql<{ artifact: string; id: number }>(
-      "select artifact, id from events where session = 'agent' and receipt is not null order by id limit 1",
+    const [own] = sql<{ artifact: string; id: number; lines: number }>(
+      "select artifact, id, json_extract(receipt, '$.shown.lines') lines from events where session = 'agent' and receipt is not null order by id limit 1",
     );
+    expect(read.length).toBe(own?.lines);
+    expect(read.at(-1)).toContain(own?.artifact);
     expect(page.url()).toContain(`#/outputs/${own?.artifact}?session=agent&event=${own?.id}`);
     // Other sessions saved the same text later: it is this one's page all the same.
     const [saving] = sql<{ session: string }>(
@@ -865,7 +927,9 @@ describe.skipIf(browserPath === null)("the dashboard", () => {
         receipts.reduce((sum, { bytes }) => sum + bytes, 0),
       ]);
       expect(await figure(page, "Cut")).toEqual([cut]);
+      expect((await words(page, "Cut"))[0]).toBe(percent(cut / receipts.length));
       expect(await figure(page, "Read back")).toEqual([0]);
+      expect((await words(page, "Read back"))[0]).toBe("0 %");
       const bins = new Map<number, [number, number]>();
       for (const { bytes, omitted } of receipts) {
         let top = 256;
@@ -1002,7 +1066,15 @@ describe.skipIf(browserPath === null)("the dashboard", () => {
     await page.keyboard.press("m");
     await page.waitForSelector(".note");
     expect(await page.locator(".note").textContent()).toContain("Exactly what the model read");
-    await page.close();
+    // The address says so, and the marker is there to its end.
+    const again = await open(page.url().slice(page.url().indexOf("#")), 390);
+    const text = await ready(again.page.locator(".wrapped"));
+    expect(await text.evaluate((box) => box.scrollWidth - box.clientWidth)).toBeLessThanOrEqual(0);
+    expect((await text.locator(".marker").allTextContents()).join("\n")).toContain(ids["many"]);
+    await page.keyboard.press("m");
+    await page.waitForSelector(".minimap");
+    expect(page.url()).not.toContain("as=");
+    await Promise.all([page.close(), again.page.close()]);
   });
 
   it("lights the lines that the model saw, dims the others, and says so in its list of pieces and gaps", async () => {
@@ -1132,6 +1204,20 @@ describe.skipIf(browserPath === null)("the dashboard", () => {
       await page.waitForSelector(`[data-line="${line}"].found.selected`);
     }
     expect(await page.locator("output").textContent()).toBe("110 lines");
+    // What was found stands in the strip of the whole too: at a tenth of it, and nowhere near the half.
+    const marked = await page.locator(".minimap canvas").evaluate((element) => {
+      const canvas = element as HTMLCanvasElement;
+      const [red, green, blue] = [230, 159, 0];
+      const isFound = (share: number) => {
+        const rows =
+          canvas.getContext("2d")?.getImageData(canvas.width - 3, canvas.height * share - 4, 1, 8).data ?? [];
+        return Array.from({ length: 8 }, (_none, y) => [0, 1, 2].map((channel) => rows[y * 4 + channel])).some(
+          ([r, g, b]) => r === red && g === green && b === blue,
+        );
+      };
+      return [0.1, 0.5].map(isFound);
+    });
+    expect(marked).toEqual([true, false]);
     // A deep link opens at its line.
     const again = await open(`#/outputs/${ids["many"]}?line=654321`);
     await again.page.waitForSelector('[data-line="654321"].selected');
@@ -1178,6 +1264,15 @@ describe.skipIf(browserPath === null)("the dashboard", () => {
     expect(codes).toEqual(["ESC", "ESC", "U+202E", "U+202C", "␇"]);
     expect(await page.locator("h1").textContent()).toBe(BAD_TOOL);
     expect(await page.locator("main img, main script, main iframe").count()).toBe(0);
+    // The download is the source to the byte, under a name that does nothing.
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("link", { name: "Download" }).click(),
+    ]);
+    expect(download.suggestedFilename()).toBe(`${ids["bad"]}.txt`);
+    expect(await readFile(await download.path(), "utf8")).toBe(
+      [...BAD_TEXT, ...numbered(2000), ...BAD_TEXT].join("\n"),
+    );
     expect(await page.evaluate(() => (globalThis as { hit?: number }).hit)).toBeUndefined();
     expect(complaints).toEqual([]);
     const long = await open(`#/outputs/${ids["long"]}`);
@@ -1196,7 +1291,10 @@ describe.skipIf(browserPath === null)("the dashboard", () => {
     await page.keyboard.press("Escape");
     await page.waitForSelector("dialog", { state: "detached" });
     await page.keyboard.press("t");
-    expect(await page.evaluate(() => document.documentElement.dataset["theme"])).toBe("light");
+    const theme = () => page.evaluate(() => document.documentElement.dataset["theme"]);
+    expect(await theme()).toBe("light");
+    await page.reload();
+    await expect.poll(theme).toBe("light");
     await page.keyboard.press("3");
     await page.waitForSelector("[aria-label='Saved outputs'] a");
     await page.locator("main").focus();
@@ -1274,6 +1372,14 @@ describe.skipIf(browserPath === null)("the dashboard", () => {
     const rows = await page.locator(".both section:last-child .text-line").allTextContents();
     expect(rows.length).toBeGreaterThan(10);
     expect(library.text.split("\n").slice(0, rows.length)).toEqual(rows);
+    // Beside the original stands what became of it, and why.
+    await page.locator(".both .kept", { hasText: "Shown: the start" }).waitFor();
+    expect(await page.locator(".both .minimap").count()).toBe(1);
+    // The failure is in sight, though lines before it were kept too.
+    const sample = await open("#/playground");
+    await sample.page.getByRole("button", { name: "Try a sample" }).click();
+    await sample.page.locator(".both section:first-child .lit", { hasText: "not ok 1501" }).waitFor();
+    await sample.page.close();
     await page.getByRole("button", { name: "Make a link" }).click();
     const link = (await page.locator(".copy code").textContent()) ?? "";
     const other = await open(link.slice(link.indexOf("#")));
@@ -1324,6 +1430,33 @@ describe.skipIf(browserPath === null)("the dashboard", () => {
     await page.close();
   });
 
+  it("leads from a session to its own refusals, and from what is gone to what is there", async () => {
+    const { page } = await open("#/sessions/refused%20twice");
+    await page.getByRole("link", { name: "overflow log" }).click();
+    await page.waitForSelector(".incident");
+    const [own] = sql<{ count: number }>(
+      "select count(*) count from events where session = 'refused twice' and kind in ('overflow-recovered', 'overflow-failed')",
+    );
+    expect(await page.locator(".incident").count()).toBe(own?.count);
+    await page.getByRole("link", { name: "All of them" }).click();
+    await expect.poll(() => page.locator(".incident").count()).toBeGreaterThan(own?.count ?? 0);
+    for (const [hash, list] of [
+      ["#/outputs/aaaaaaaaaaaa", "outputs"],
+      ["#/sessions/nobody", "sessions"],
+    ] as const) {
+      await page.evaluate((to) => {
+        location.hash = to;
+      }, hash);
+      await page
+        .locator(".fault")
+        .getByRole("link", { name: `all ${list}` })
+        .click();
+      await page.waitForSelector("tbody tr");
+      expect(page.url()).toMatch(new RegExp(`#/${list}$`));
+    }
+    await page.close();
+  });
+
   it("says what to do when the server is gone, and keeps what is there", async () => {
     const { page } = await open("#/sessions");
     await page.waitForSelector("tbody tr");
@@ -1333,6 +1466,19 @@ describe.skipIf(browserPath === null)("the dashboard", () => {
     });
     await page.waitForSelector(".fault");
     expect(await page.locator(".fault").textContent()).toContain("spillway serve");
+    // It comes back by itself, with what happened meanwhile.
+    await admitOne("while it was gone", "one line");
+    await page.unroute("**/api/**");
+    await page.waitForSelector("tbody tr");
+    expect(await page.locator(".fault").count()).toBe(0);
+    // What is not known is not drawn as nothing.
+    await page.route("**/api/stats?by=hour*", (route) => route.abort());
+    await page.evaluate(() => {
+      location.hash = "#/overview?range=all";
+    });
+    await page.waitForSelector(".fault");
+    await under(page, "Tools printed");
+    expect(await page.locator(".sparkline polyline").count()).toBe(0);
     await page.close();
   });
 });

@@ -14,6 +14,11 @@ export function short(count: number): string {
   return Math.abs(count) < 10_000 ? whole.format(count) : three.format(count);
 }
 
+/** 5K: what stands at the lines of a chart, all in one form. */
+export function axisText(count: number): string {
+  return three.format(count);
+}
+
 /** 1.23 MiB */
 export function bytesText(bytes: number): string {
   let left = bytes;

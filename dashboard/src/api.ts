@@ -83,7 +83,7 @@ export async function send(path: string, init: RequestInit = {}): Promise<Respon
   begun.delete(path);
   const response = await asked.catch((error: unknown) => {
     if (init.signal?.aborted) throw error;
-    throw new ApiFault(0, "unreachable", "The server does not answer. Is `spillway serve` still running?");
+    throw new ApiFault(0, "unreachable", "The server does not answer.");
   });
   if (response.ok) return response;
   if (response.status === 401) unauthorized();
@@ -188,10 +188,12 @@ async function follow(
 ): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   signal.addEventListener("abort", () => clearTimeout(timer));
-  while (!signal.aborted) {
+  for (let isBack = false; !signal.aborted; isBack = true) {
     try {
       const { body } = await send(path, { signal });
       tell("live");
+      // Nobody told what happened meanwhile.
+      if (isBack) changed();
       const reader = body?.pipeThrough(new TextDecoderStream()).getReader();
       for (let part = await reader?.read(); part !== undefined && !part.done; part = await reader?.read()) {
         if (!/^data:/m.test(part.value)) continue;

@@ -25,7 +25,7 @@ const PAGES: readonly PageEntry[] = [
     page: "sessions",
     title: "Sessions",
     sign: "▤",
-    show: ({ id }) => (id === "" ? <SessionsPage /> : <SessionPage key={id} session={id} />),
+    show: ({ id, params }) => (id === "" ? <SessionsPage /> : <SessionPage key={id} session={id} params={params} />),
   },
   {
     page: "outputs",
@@ -40,7 +40,7 @@ const PAGES: readonly PageEntry[] = [
     sign: "⚙",
     show: ({ id }) => (id === "" ? <ToolsPage /> : <ToolPage key={id} tool={id} />),
   },
-  { page: "overflows", title: "Overflows", sign: "⟲", show: () => <OverflowsPage /> },
+  { page: "overflows", title: "Overflows", sign: "⟲", show: ({ params }) => <OverflowsPage params={params} /> },
   { page: "playground", title: "Playground", sign: "▷", show: ({ params }) => <PlaygroundPage params={params} /> },
 ];
 

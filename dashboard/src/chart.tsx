@@ -1,6 +1,6 @@
 import { type ReactNode, useEffect, useRef } from "react";
 import UPlot from "uplot";
-import { exact, short } from "./amounts.ts";
+import { axisText, exact } from "./amounts.ts";
 import { ChartOrTable, type Column, Table } from "./parts.tsx";
 
 /** One layer of a stacked chart. */
@@ -67,7 +67,7 @@ function optionsFor(element: HTMLElement, layers: Layer[]): UPlot.Options {
   return {
     width: element.clientWidth,
     height: HEIGHT,
-    padding: [8, 30, 0, 0],
+    padding: [8, 40, 0, 0],
     // A bar stands for the hour that begins where it does.
     scales: {
       x: { range: (_chart, min, max) => [min, max + 3600] },
@@ -75,11 +75,14 @@ function optionsFor(element: HTMLElement, layers: Layer[]): UPlot.Options {
     },
     axes: [
       { ...axis, space: 90, size: 28, values: timeLabels },
-      { ...axis, size: 56, values: (_chart, ticks) => ticks.map(short) },
+      { ...axis, size: 56, values: (_chart, ticks) => ticks.map(axisText) },
     ],
     legend: { live: true },
     series: [
-      { value: (_chart, seconds) => (seconds === null ? "" : new Date(seconds * 1000).toLocaleString()) },
+      {
+        label: "Hour",
+        value: (_chart, seconds) => (seconds === null ? "all" : hourText(seconds * 1000)),
+      },
       ...layers.toReversed().map(
         ({ name, color: variable, values }): UPlot.Series => ({
           label: name,
@@ -88,7 +91,9 @@ function optionsFor(element: HTMLElement, layers: Layer[]): UPlot.Options {
           width: 1,
           ...(UPlot.paths.bars && { paths: UPlot.paths.bars({ size: [0.85, 60], align: 1 }) }),
           points: { show: false },
-          value: (_chart, _sum, _series, at) => (at === null ? "—" : exact(values[at] ?? 0)),
+          // All of it where no hour is pointed at.
+          value: (_chart, _sum, _series, at) =>
+            exact(at === null ? values.reduce((sum, each) => sum + each, 0) : (values[at] ?? 0)),
         }),
       ),
     ],
@@ -101,9 +106,11 @@ function timeLabels(_chart: UPlot, seconds: number[]): string[] {
     const time = new Date(each * 1000);
     return time.getHours() === 0
       ? time.toLocaleDateString(undefined, { day: "numeric", month: "short" })
-      : time.toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit" });
+      : time.toLocaleTimeString(undefined, { hour: "numeric", minute: "2-digit" });
   });
 }
+
+const hourText = (ms: number) => new Date(ms).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" });
 
 /** The colour that a variable stands for here: a canvas knows no light-dark(). */
 function resolved(element: HTMLElement, variable: string): string {
@@ -120,7 +127,7 @@ function ChartTable({ times, layers }: { times: number[]; layers: Layer[] }): Re
     {
       head: "Hour",
       kind: "heading",
-      cell: (ms) => new Date(ms).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" }),
+      cell: hourText,
     },
     ...layers.map(
       ({ name, values }): Column<number> => ({ head: name, kind: "right", cell: (_ms, at) => exact(values[at] ?? 0) }),

@@ -51,7 +51,12 @@ function linesFrom(from: number, to: number): Line[] {
 
 function clamp({ limits, strategy, tool }: Extract<Ask, { clamp: unknown }>["clamp"]) {
   const startedMs = performance.now();
-  const { text: shown, receipt } = clampText(text, limits, { strategy: strategy as "auto", tool, fold: true });
+  const { text: shown, receipt } = clampText(text, limits, {
+    strategy: strategy as "auto",
+    tool,
+    fold: true,
+    explain: true,
+  });
   return { text: shown, receipt, ms: performance.now() - startedMs };
 }
 

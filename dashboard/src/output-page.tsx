@@ -29,7 +29,7 @@ import { Minimap } from "./minimap.tsx";
 import { Answer, Bytes, Count, type Figure, Figures, Made, Name, Raw, SessionLink, Time } from "./parts.tsx";
 import { go, hrefTo } from "./route.ts";
 import { lifeText, storyOf } from "./session-story.ts";
-import { type Stretch, stretchAt, stretchesOf } from "./stretches.ts";
+import { firstFailure, type Stretch, stretchAt, stretchesOf } from "./stretches.ts";
 import { type Heading, PlainText, type ReadLines, type Seen, TextView, type TextViewHandle } from "./text-view.tsx";
 
 /** One output: what there was, what the model saw of it, and why. */
@@ -95,7 +95,7 @@ interface OutputProps {
 
 function Output({ artifact, recorded, event, life, params }: OutputProps): ReactNode {
   const { id, lines, tool } = artifact;
-  const [isModel, setModel] = useState(event !== null && params.get("as") === "model");
+  const isModel = event !== null && params.get("as") === "model";
   // Making the text again keeps the server busy, so that the lines are read first.
   const [isRead, setRead] = useState(isModel);
   const isAsked = event !== null && (isRead || isModel);
@@ -119,34 +119,34 @@ function Output({ artifact, recorded, event, life, params }: OutputProps): React
     },
     [id],
   );
+  const address = useCallback(
+    (line: number | null, as?: "model") => {
+      const [event, session] = ["event", "session"].map((name) => params.get(name) ?? undefined);
+      go(hrefTo("outputs", id, { event, session, line: line ?? undefined, as }), "replace");
+    },
+    [id, params],
+  );
+  const setModel = (isIt: boolean) => address(selected, isIt ? "model" : undefined);
   const select = useCallback(
     (line: number) => {
       setSelected(line);
-      go(
-        hrefTo("outputs", id, {
-          event: params.get("event") ?? undefined,
-          session: params.get("session") ?? undefined,
-          line,
-        }),
-        "replace",
-      );
+      address(line);
     },
-    [id, params],
+    [address],
   );
   const isOpened = useRef(false);
   const [openedMs] = useState(() => performance.now());
   const jump = useCallback(
     (line: number) => {
       isOpened.current = true;
-      setModel(false);
       select(line);
       requestAnimationFrame(() => text.current?.goTo(line));
     },
     [select],
   );
   // A page opens at the line of its address, else at what looks like a failure, if nobody has begun to read by then.
-  const failure = stretches.find(({ isFailure }) => isFailure)?.from ?? 0;
-  const opening = Number(params.get("line")) || failure;
+  const failure = firstFailure(stretches);
+  const opening = Number(params.get("line")) || (failure ?? 0);
   useEffect(() => {
     if (opening === 0 || isOpened.current) return;
     isOpened.current = true;
@@ -265,7 +265,8 @@ function blockOf(receipt: Receipt, id: string): number | null {
   return [...new Set(receipt.cuts.flatMap(({ block }) => block ?? []))].toSorted((a, b) => a - b)[at] ?? null;
 }
 
-function headingOf({ isShown, from, to, bytes, why }: Stretch): Heading[] {
+/** What stands before a stretch of a text. */
+export function headingOf({ isShown, from, to, bytes, why }: Stretch): Heading[] {
   if (isShown) return why === "" ? [] : [{ line: from, content: <span className="kept">Shown: {why}</span> }];
   const which = from === to ? `part of line ${exact(from)}` : `lines ${exact(from)} to ${exact(to)}`;
   return [

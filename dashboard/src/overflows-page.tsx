@@ -1,14 +1,17 @@
 import type { ReactNode } from "react";
 import { counted, exact } from "./amounts.ts";
 import { type Page, type RecordedEvent, useAsked, useLive } from "./api.ts";
-import { Answer, Empty, Name, Raw, SessionLink, Time } from "./parts.tsx";
+import { Answer, Copy, DEMO, Empty, Legend, Name, Raw, SessionLink, Time } from "./parts.tsx";
+import { hrefTo } from "./route.ts";
 
 const KINDS = "overflow-detected,overflow-reduced,overflow-recovered,overflow-failed";
 
 /** Each refusal for size: what the provider said, and what was done. */
-export function OverflowsPage(): ReactNode {
-  const asked = useAsked<Page<RecordedEvent>>(`/api/events?kind=${KINDS}&max=1000`);
-  useLive(asked.again);
+export function OverflowsPage({ params }: { params: URLSearchParams }): ReactNode {
+  const session = params.get("session");
+  const of = session === null ? "" : `&session=${encodeURIComponent(session)}`;
+  const asked = useAsked<Page<RecordedEvent>>(`/api/events?kind=${KINDS}&max=1000${of}`);
+  useLive(asked.again, session ?? undefined);
   return (
     <>
       <h1>Overflows</h1>
@@ -16,16 +19,23 @@ export function OverflowsPage(): ReactNode {
         Requests that a provider refused because they were too large: its own words, what they were taken for, and the
         steps that made the request fit.
       </p>
+      {session !== null && (
+        <p>
+          Those of session <SessionLink session={session} /> only. <a href={hrefTo("overflows")}>All of them</a>
+        </p>
+      )}
       <Answer asked={asked}>
         {({ items, next }) => {
           const incidents = incidentsIn(items.toReversed()).toReversed();
+          const isScaled = items.some(({ kind }) => kind === "overflow-reduced");
           if (incidents.length === 0) {
             return (
               <Empty title="No request was refused for its size">
                 <p>
-                  When a provider refuses one, it is made smaller and sent again, and stands here.{" "}
-                  <code>spillway demo --serve</code> plays one.
+                  When a provider refuses one, it is made smaller and sent again, and stands here. To see one that was
+                  played for you:
                 </p>
+                <Copy text={DEMO} />
               </Empty>
             );
           }
@@ -34,6 +44,14 @@ export function OverflowsPage(): ReactNode {
               {incidents.map((incident) => (
                 <Incident key={incident[0]?.id} events={incident} />
               ))}
+              {isScaled && (
+                <Legend
+                  items={[
+                    [<span key="left" className="rung-bar sample" />, "what a step left of the request's tokens"],
+                    [<span key="limit" className="rung-limit sample" />, "what the provider allows"],
+                  ]}
+                />
+              )}
               {next !== null && <p className="quiet">Only the last {exact(items.length)} events are shown.</p>}
             </>
           );

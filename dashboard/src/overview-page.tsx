@@ -54,7 +54,7 @@ export function OverviewPage({ params }: { params: URLSearchParams }): ReactNode
             </NothingHere>
           ) : (
             <>
-              <Sums sums={sums} hours={everyHour(byHour.data?.rows ?? [], since, hours)} />
+              <Sums sums={sums} hours={byHour.data === null ? [] : everyHour(byHour.data.rows, since, hours)} />
               <Answer asked={byHour}>{({ rows }) => <OverTime rows={rows} untilMs={since} hours={hours} />}</Answer>
               <Answer asked={byTool}>{({ rows }) => <ByTool rows={rows} />}</Answer>
               <Cost sums={sums} />
@@ -171,8 +171,8 @@ function ByTool({ rows }: { rows: Stat[] }): ReactNode {
       kind: "right",
       cell: ({ truncationRate, cutsTooOften }) => (
         <>
+          {cutsTooOften && "! "}
           {percent(truncationRate)}
-          {cutsTooOften && " !"}
         </>
       ),
     },
@@ -256,7 +256,7 @@ function LastOverflows({ sums, events }: { sums: Stat; events: RecordedEvent[] }
             <Count of={sums.refusals} unit="refusals" />, <Count of={sums.recoveries} unit="requests recovered" />.{" "}
             <a href={hrefTo("overflows")}>All of them</a>
           </p>
-          <ul>
+          <ul className="log">
             {events.map(({ id, kind, session, atMs, more }) => (
               <li key={id}>
                 {kind === "overflow-recovered" ? "✓ recovered" : "✕ given up"}, <Time atMs={atMs} />, session{" "}

@@ -92,11 +92,26 @@ export function Fault({ fault, again, isOld }: { fault: ApiFault; again: () => v
   );
 }
 
-const FAULT_ADVICE: Record<string, string> = {
-  "unknown-artifact": "It may have been removed by age or by hand. The list of outputs has those that are there.",
-  "unknown-session": "It may have been removed by age or by hand. The list of sessions has those that are there.",
+const REMOVED = "It may have been removed by age or by hand. Those that are there: ";
+const FAULT_ADVICE: Record<string, ReactNode> = {
+  "unknown-artifact": [
+    REMOVED,
+    <a key="all" href={hrefTo("outputs")}>
+      all outputs
+    </a>,
+  ],
+  "unknown-session": [
+    REMOVED,
+    <a key="all" href={hrefTo("sessions")}>
+      all sessions
+    </a>,
+  ],
   unauthorized: "Enter a token above.",
-  unreachable: "Start it again with: spillway serve",
+  unreachable: [
+    "Start it again with ",
+    <code key="start">spillway serve</code>,
+    ". Nothing is lost: what was saved stays saved. The playground works meanwhile.",
+  ],
 };
 
 /** What to do where there is nothing to show yet. */
@@ -300,13 +315,16 @@ export function NothingHere({ title, children }: { title: string; children: (sum
   );
 }
 
+/** A session that is played, on a port that is not this server's. */
+export const DEMO = "spillway demo --serve --port 8788";
+
 function NothingYet(): ReactNode {
   return (
     <Empty title="Nothing is recorded yet">
       <p>Point an agent here, and everything its tools print passes through. For Claude Code:</p>
       <Copy text={`ANTHROPIC_BASE_URL=${location.origin} claude`} />
       <p>Or look at a session that was played for you:</p>
-      <Copy text="spillway demo --serve --port 8788" />
+      <Copy text={DEMO} />
     </Empty>
   );
 }

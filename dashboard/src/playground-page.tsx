@@ -3,10 +3,12 @@ import { counted, exact, percent } from "./amounts.ts";
 import type { Receipt } from "./api.ts";
 import type { Ask, Told } from "./clamp-worker.ts";
 import { STRATEGIES } from "./compare-panel.tsx";
+import { Minimap } from "./minimap.tsx";
+import { headingOf } from "./output-page.tsx";
 import { Bytes, Copy, Count, Figures, Reading } from "./parts.tsx";
 import { hrefTo } from "./route.ts";
-import { stretchAt, stretchesOf } from "./stretches.ts";
-import { PlainText, type ReadLines, TextView, type TextViewHandle } from "./text-view.tsx";
+import { firstFailure, stretchAt, stretchesOf } from "./stretches.ts";
+import { PlainText, type ReadLines, type Seen, TextView, type TextViewHandle } from "./text-view.tsx";
 
 const LIMITS = { maxLines: 200, maxChars: 20_000, maxTokens: 0 };
 type LimitName = keyof typeof LIMITS;
@@ -221,6 +223,13 @@ function Both({
     [work, given],
   );
   const stretches = useMemo(() => stretchesOf(receipt, given.lineCount, null, receipt), [receipt, given]);
+  const headings = useMemo(() => stretches.flatMap(headingOf), [stretches]);
+  const [seen, setSeen] = useState<Seen>({ from: 1, to: 1 });
+  useEffect(() => {
+    const failure = firstFailure(stretches);
+    if (failure !== null) handle.current?.goTo(failure);
+    // Only as the text comes in: who moves a slider looks at one place.
+  }, []);
   return (
     <>
       <Figures
@@ -247,15 +256,24 @@ function Both({
       <div className="both">
         <section>
           <h2>Original</h2>
-          <div className="reader plain">
+          <div className="reader unknown">
             <TextView
               name={`The original, ${counted(given.lineCount, "line")}`}
               lines={given.lineCount}
               read={read}
+              headings={headings}
               classOf={(line) => (stretchAt(stretches, line)?.isShown === false ? "cut" : "lit")}
               selected={selected}
               select={select}
+              seen={setSeen}
               handle={handle}
+            />
+            <Minimap
+              lines={given.lineCount}
+              stretches={stretches}
+              hits={NO_HITS}
+              seen={seen}
+              goTo={(line) => handle.current?.goTo(line)}
             />
           </div>
         </section>
@@ -267,6 +285,8 @@ function Both({
     </>
   );
 }
+
+const NO_HITS: readonly number[] = [];
 
 type WithoutId<T> = T extends unknown ? Omit<T, "id"> : never;
 type Work = (asked: WithoutId<Ask>) => Promise<Told>;

@@ -1,7 +1,7 @@
-import { type ReactNode, useMemo, useState, useSyncExternalStore } from "react";
+import { type ReactNode, useLayoutEffect, useMemo, useRef, useState } from "react";
 import { deriveRates } from "../../src/stages/record/derive-rates.ts";
 import { eventsPath } from "./ahead.ts";
-import { counted, dollars, exact, exactTime, percent, short } from "./amounts.ts";
+import { axisText, counted, dollars, exact, exactTime, percent, short } from "./amounts.ts";
 import {
   ApiFault,
   type Artifact,
@@ -12,6 +12,7 @@ import {
   type SessionRow,
   useAsked,
   useLive,
+  type View,
 } from "./api.ts";
 import {
   Answer,
@@ -31,7 +32,7 @@ import {
   Table,
   Time,
 } from "./parts.tsx";
-import { hrefTo } from "./route.ts";
+import { go, hrefTo } from "./route.ts";
 import {
   FORM_WORDS,
   type LifeStory,
@@ -41,6 +42,7 @@ import {
   stepAt,
   storyOf,
 } from "./session-story.ts";
+import { PlainText } from "./text-view.tsx";
 
 /** All sessions, the last seen first. */
 export function SessionsPage(): ReactNode {
@@ -89,7 +91,7 @@ const COLUMNS: Column<SessionRow>[] = [
 ];
 
 /** One session: how its context filled, and the life of each result in it. */
-export function SessionPage({ session }: { session: string }): ReactNode {
+export function SessionPage({ session, params }: { session: string; params: URLSearchParams }): ReactNode {
   const asked = useAsked<RecordedEvent[]>(eventsPath(session), askAll);
   useLive(asked.again, session);
   return (
@@ -105,7 +107,7 @@ export function SessionPage({ session }: { session: string }): ReactNode {
               again={asked.again}
             />
           ) : (
-            <Story session={session} events={events} />
+            <Story session={session} events={events} result={params.get("result")} />
           )
         }
       </Answer>
@@ -113,10 +115,18 @@ export function SessionPage({ session }: { session: string }): ReactNode {
   );
 }
 
-function Story({ session, events }: { session: string; events: RecordedEvent[] }): ReactNode {
+interface StoryProps {
+  session: string;
+  events: RecordedEvent[];
+  /** The event of the result that is open. */
+  result: string | null;
+}
+
+function Story({ session, events, result }: StoryProps): ReactNode {
   const story = useMemo(() => storyOf(events), [events]);
-  const [selected, setSelected] = useState<LifeStory | null>(null);
   const { requests, lives, recalls, refusals } = story;
+  const selected = lives.find(({ event }) => String(event) === result) ?? null;
+  const select = (life: LifeStory | null) => go(hrefTo("sessions", session, { result: life?.event }), "replace");
   const breaks = requests.flatMap(({ cacheBreak }) => cacheBreak ?? []);
   const lost = breaks.reduce((sum, { tokens }) => sum + tokens, 0);
   const cost = breaks.reduce((sum, each) => sum + each.dollars, 0);
@@ -153,11 +163,11 @@ function Story({ session, events }: { session: string; events: RecordedEvent[] }
             note: cached === null ? "the cache's share is not told" : `${percent(cached / sent)} from the cache`,
           },
           { name: "Fullest request", value: requests.length === 0 ? "—" : percent(fullest), note: "of the window" },
-          { name: "Read back", value: <Count of={recalls} />, note: "times, by the model" },
+          { name: "Read back", value: <Count of={recalls} />, note: "by the model" },
           {
             name: "Refused for size",
             value: <Count of={refusals} />,
-            note: <a href={hrefTo("overflows")}>overflow log</a>,
+            note: <a href={hrefTo("overflows", "", { session })}>overflow log</a>,
           },
           {
             name: "Cache breaks",
@@ -184,7 +194,7 @@ function Story({ session, events }: { session: string; events: RecordedEvent[] }
       )}
       <section aria-labelledby="lives">
         <h2 id="lives">The life of each result</h2>
-        <Lanes session={session} story={story} selected={selected} select={setSelected} />
+        <Lanes session={session} story={story} selected={selected} select={select} />
       </section>
     </>
   );
@@ -201,35 +211,52 @@ const LAYERS: { name: string; className: string; of: (request: RequestStory) => 
 ];
 
 const MOST_BARS = 400;
-const [HEIGHT, LEFT, TOP, BOTTOM] = [280, 52, 18, 24];
-/** On a narrow screen a bar takes so much, and few bars need no scrolling. */
-const NARROW_SLOT = 26;
-const NARROW = matchMedia("(max-width: 760px)");
+const [HEIGHT, TOP, BOTTOM] = [280, 18, 24];
+/** Under this width lanes have their names above them, a bar takes so much, and few bars need no scrolling. */
+const [NARROW, NARROW_LEFT, NARROW_SLOT] = [700, 52, 26];
+/** Where a lane begins and ends, so that each request stands above its place in the lanes. The legend is at the left. */
+const [WIDE_LEFT, WIDE_RIGHT] = [366, 14];
 
-function onNarrow(changed: () => void): () => void {
-  NARROW.addEventListener("change", changed);
-  return () => NARROW.removeEventListener("change", changed);
+/** The width of an element as it is shown. */
+function useWidth() {
+  const box = useRef<HTMLDivElement>(null);
+  const [width, setWidth] = useState(0);
+  useLayoutEffect(() => {
+    const element = box.current;
+    if (element === null) return;
+    setWidth(element.clientWidth);
+    const watch = new ResizeObserver(() => setWidth(element.clientWidth));
+    watch.observe(element);
+    return () => watch.disconnect();
+  }, []);
+  return [box, width] as const;
 }
 
+/** How many requests, and results with them, are left of what is drawn. */
+const skippedOf = ({ requests }: SessionStory) => Math.max(0, requests.length - MOST_BARS);
+
 function FillChart({ story, selected }: { story: SessionStory; selected: LifeStory | null }): ReactNode {
-  const requests = story.requests.slice(-MOST_BARS);
-  const skipped = story.requests.length - requests.length;
+  const skipped = skippedOf(story);
+  const requests = story.requests.slice(skipped);
   const most = Math.max(1, ...requests.map(({ tokens, windowTokens }) => Math.max(tokens, windowTokens ?? 0))) * 1.05;
   const y = (tokens: number) => TOP + (HEIGHT - TOP - BOTTOM) * (1 - tokens / most);
-  const isNarrow = useSyncExternalStore(onNarrow, () => NARROW.matches);
-  const width = isNarrow ? Math.max(340, LEFT + requests.length * NARROW_SLOT) : 1000;
-  const slot = (width - LEFT) / requests.length;
+  const [box, given] = useWidth();
+  const isNarrow = given < NARROW;
+  const left = isNarrow ? NARROW_LEFT : WIDE_LEFT;
+  const width = isNarrow ? Math.max(given, left + requests.length * NARROW_SLOT) : given;
+  const right = isNarrow ? width : width - WIDE_RIGHT;
+  const slot = Math.max(1, right - left) / requests.length;
   const bar = Math.min(56, slot * 0.72);
-  const x = (at: number) => LEFT + slot * at + (slot - bar) / 2;
+  const x = (at: number) => left + slot * at + (slot - bar) / 2;
   const used = LAYERS.filter(({ of }) => requests.some((request) => of(request) > 0));
   const ticks = [0, 0.25, 0.5, 0.75, 1].map((share) => share * niceUnder(most));
   return (
-    <>
-      <div className="fill-box" tabIndex={0} role="region" aria-label="The chart">
+    <div className={isNarrow ? "" : "fill-wide"}>
+      <div ref={box} className="fill-box" tabIndex={0} role="region" aria-label="The chart">
         <svg
           className="fill"
-          style={{ minWidth: isNarrow ? width : 0 }}
-          viewBox={`0 0 ${width} ${HEIGHT}`}
+          width={width}
+          height={HEIGHT}
           role="img"
           aria-label={`${counted(requests.length, "request")}; the last takes ${exact(requests.at(-1)?.tokens ?? 0)} tokens. The table has every figure.`}
         >
@@ -251,9 +278,9 @@ function FillChart({ story, selected }: { story: SessionStory; selected: LifeSto
           </defs>
           {ticks.map((tick) => (
             <g key={tick}>
-              <line className="grid" x1={LEFT} x2={width} y1={y(tick)} y2={y(tick)} />
-              <text className="axis" x={LEFT - 6} y={y(tick) + 4} textAnchor="end">
-                {short(tick)}
+              <line className="grid" x1={left} x2={right} y1={y(tick)} y2={y(tick)} />
+              <text className="axis" x={left - 6} y={y(tick) + 4} textAnchor="end">
+                {axisText(tick)}
               </text>
             </g>
           ))}
@@ -311,7 +338,7 @@ function FillChart({ story, selected }: { story: SessionStory; selected: LifeSto
             className="window"
             d={requests
               .map(({ windowTokens }, at) =>
-                windowTokens === null ? "" : `M${LEFT + slot * at} ${y(windowTokens)} H${LEFT + slot * (at + 1)}`,
+                windowTokens === null ? "" : `M${left + slot * at} ${y(windowTokens)} H${left + slot * (at + 1)}`,
               )
               .join(" ")}
           />
@@ -332,9 +359,9 @@ function FillChart({ story, selected }: { story: SessionStory; selected: LifeSto
       </div>
       <Legend
         items={[
-          ...used.map(
-            ({ name, className }) => [sign(<rect className={className} width="18" height="12" />), name] as const,
-          ),
+          ...used
+            .toReversed()
+            .map(({ name, className }) => [sign(<rect className={className} width="18" height="12" />), name] as const),
           [sign(<circle className="counted" cx="9" cy="6" r="4" />), "as the provider counted"],
           [
             sign(<path className="window" d="M0 6 H18" />),
@@ -353,7 +380,7 @@ function FillChart({ story, selected }: { story: SessionStory; selected: LifeSto
           The last {exact(MOST_BARS)} of {exact(story.requests.length)} requests. The table has all.
         </p>
       )}
-    </>
+    </div>
   );
 }
 
@@ -411,7 +438,7 @@ const REQUEST_COLUMNS: Column<RequestStory>[] = [
     cell: ({ results }) => numbered(Object.values(results).reduce((sum, each) => sum + each, 0)),
   },
   { head: "From the cache", kind: "right", cell: ({ cacheReadTokens }) => numbered(cacheReadTokens) },
-  { head: "What happened", kind: "long", cell: (request) => happenedIn(request).join("; ") || "—" },
+  { head: "What happened", kind: "wrap", cell: (request) => happenedIn(request).join("; ") || "—" },
 ];
 
 const MOST_LANES = 200;
@@ -429,7 +456,9 @@ function Lanes({
   select: (life: LifeStory | null) => void;
 }): ReactNode {
   const { lives } = story;
-  const count = Math.max(1, story.requests.length);
+  const skipped = skippedOf(story);
+  const count = Math.max(1, story.requests.length - skipped);
+  const placeOf = (request: number) => Math.max(0, request - skipped) / count;
   const shown =
     lives.length <= MOST_LANES
       ? lives
@@ -463,23 +492,23 @@ function Lanes({
               </span>
               <span className="lane-track">
                 {life.steps.map((step, at) => {
-                  const end = life.steps[at + 1]?.request ?? count;
-                  const height = 3 + 11 * Math.sqrt(Math.min(1, step.tokens / largest));
+                  const end = placeOf(life.steps[at + 1]?.request ?? story.requests.length);
+                  const height = 5 + 9 * Math.sqrt(Math.min(1, step.tokens / largest));
                   return (
                     // Two steps of one request have the same place.
                     <span
                       key={`${step.request} ${step.form} ${step.tokens}`}
                       className={`lane-part form-${step.form}`}
                       style={{
-                        left: `${(step.request / count) * 100}%`,
-                        width: `${(Math.max(0, end - step.request) / count) * 100}%`,
+                        left: `${placeOf(step.request) * 100}%`,
+                        width: `${Math.max(0, end - placeOf(step.request)) * 100}%`,
                         height,
                       }}
                     />
                   );
                 })}
                 {life.recalledAt.map((request) => (
-                  <span key={request} className="lane-recall" style={{ left: `${(request / count) * 100}%` }}>
+                  <span key={request} className="lane-recall" style={{ left: `${placeOf(request) * 100}%` }}>
                     ↩
                   </span>
                 ))}
@@ -512,11 +541,14 @@ function LifeFacts({ session, life }: { session: string; life: LifeStory }): Rea
   const path = `/api/artifacts?session=${encodeURIComponent(session)}`;
   const later = useAsked<Artifact[]>(isSavedLater ? path : null, askAll);
   const artifact = life.artifact ?? later.data?.find((saved) => saved.call === call)?.id ?? null;
+  const view = useAsked<View>(life.artifact && `/api/artifacts/${life.artifact}/view?event=${event}`);
   return (
     <div className="life">
       <p>
         It printed <Bytes of={bytes} />: {lifeText(life)}.
       </p>
+      {view.data !== null && <p className="quiet">What the model read of it as it came:</p>}
+      {view.data !== null && <PlainText name="What the model read" text={view.data.text} />}
       <p>
         {artifact !== null ? (
           <a className="button" href={hrefTo("outputs", artifact, { session, event })}>

@@ -9,8 +9,8 @@ export interface Stretch {
   bytes: number;
   /** Why, in a few words; empty where nobody says. */
   why: string;
-  /** It was shown since it looks like a failure. */
-  isFailure: boolean;
+  /** The line for which it was shown, if that looks like a failure. */
+  failure: number | null;
 }
 
 /**
@@ -22,7 +22,7 @@ export function stretchesOf(recorded: Receipt, lines: number, block: number | nu
   const all: Stretch[] = [];
   let next = 1;
   const shown = (from: number, to: number) => {
-    if (from <= to) all.push({ isShown: true, from, to, bytes: 0, why: "", isFailure: false });
+    if (from <= to) all.push({ isShown: true, from, to, bytes: 0, why: "", failure: null });
   };
   for (const { fromLine, toLine, bytes } of cuts) {
     const from = Math.max(next, fromLine);
@@ -33,7 +33,7 @@ export function stretchesOf(recorded: Receipt, lines: number, block: number | nu
       continue;
     }
     shown(next, from - 1);
-    all.push({ isShown: false, from, to: toLine, bytes, why: whyCut(from, toLine, again), isFailure: false });
+    all.push({ isShown: false, from, to: toLine, bytes, why: whyCut(from, toLine, again), failure: null });
     next = toLine + 1;
   }
   shown(next, lines);
@@ -73,7 +73,7 @@ function whyShown(
   pieces: readonly Stretch[],
   lines: number,
   again: Receipt | null,
-): Pick<Stretch, "why" | "isFailure"> {
+): Pick<Stretch, "why" | "failure"> {
   const isInside = from > 1 && to < lines;
   const blocks = again?.explained?.filter(({ shown, fromLine, toLine }) => shown && fromLine <= to && toLine >= from);
   const near = blocks?.toSorted((one, other) => one.toLine - one.fromLine - (other.toLine - other.fromLine))[0];
@@ -81,17 +81,18 @@ function whyShown(
   // A wide block names the best of its lines. At the ends of the output it is not that line that is shown.
   if (near !== undefined && !PLACES.has(near.kind) && (isNarrow || isInside)) {
     const isFailure = near.kind === "failure";
+    const failure = isFailure ? Math.max(from, Math.min(to, near.lineNumber ?? from)) : null;
     // Of several pieces in a wide block nobody says which has that line.
     const { fromLine, toLine } = near;
     const others = pieces.filter(
       (each) => each.from > Math.max(1, fromLine - 1) && each.to < Math.min(lines, toLine + 1),
     );
-    if (isFailure && !isNarrow && others.length > 1) return { why: "from a part that looks like a failure", isFailure };
-    return { why: (SHOWN_WORDS[near.kind] ?? near.kind) + (isFailure ? signsIn(near) : ""), isFailure };
+    if (isFailure && !isNarrow && others.length > 1) return { why: "from a part that looks like a failure", failure };
+    return { why: (SHOWN_WORDS[near.kind] ?? near.kind) + (isFailure ? signsIn(near) : ""), failure };
   }
   const isSample = [from - 1, to + 1].every((line) => whyCut(line, line, again) === CUT_WORDS["let go early"]);
   const place = from === 1 ? (to === lines ? "all of it" : "the start") : to === lines ? "the end" : "";
-  return { why: isInside && isSample ? "a few of many similar lines" : place, isFailure: false };
+  return { why: isInside && isSample ? "a few of many similar lines" : place, failure: null };
 }
 
 /** What the features of a line are signs of. */
@@ -118,6 +119,11 @@ function signsIn({ features }: Explained): string {
 function whyCut(from: number, to: number, again: Receipt | null): string {
   const block = again?.explained?.find(({ shown, fromLine, toLine }) => !shown && fromLine <= from && toLine >= to);
   return block === undefined ? "" : (CUT_WORDS[block.kind] ?? block.kind);
+}
+
+/** Where one wants to look first. */
+export function firstFailure(stretches: readonly Stretch[]): number | null {
+  return stretches.find(({ failure }) => failure !== null)?.failure ?? null;
 }
 
 /** The stretch in which a line is. */

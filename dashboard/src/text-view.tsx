@@ -262,32 +262,41 @@ function useLines(read: ReadLines, total: number) {
   return { lines, want, fault, round };
 }
 
-/** A short text takes the room of its lines, and that of a scroll bar. */
-const LEAST_PX = 120;
+/** A text of no more lines is there as a whole, so that what a model read needs no scrolling to the right. */
+const MOST_WRAPPED = 2000;
+
+function lineRange(all: readonly string[], from: number, to: number): Line[] {
+  return all.slice(from - 1, to).map((each, at) => ({
+    line: from + at,
+    text: each.slice(0, LINE_BYTES),
+    omittedBytes: Math.max(0, each.length - LINE_BYTES),
+  }));
+}
 
 /** A text that is at hand. Our own lines in it stand out. */
 export function PlainText({ name, text }: { name: string; text: string }): ReactNode {
   const all = useMemo(() => text.replace(/\n$/, "").split("\n"), [text]);
-  const read = useCallback<ReadLines>(
-    async (from, to) =>
-      all.slice(from - 1, to).map((each, at) => ({
-        line: from + at,
-        text: each.slice(0, LINE_BYTES),
-        omittedBytes: Math.max(0, each.length - LINE_BYTES),
-      })),
-    [all],
-  );
+  const read = useCallback<ReadLines>(async (from, to) => lineRange(all, from, to), [all]);
   const [selected, select] = useState<number | null>(null);
+  const classOf = (line: number) =>
+    /^\[.*(omitted|cut to fit|not shown).*\]$/.test(all[line - 1] ?? "") ? "marker" : "lit";
+  if (all.length <= MOST_WRAPPED) {
+    return (
+      <div className="text wrapped" tabIndex={0} role="region" aria-label={name}>
+        {lineRange(all, 1, all.length).map((each) => (
+          <div key={each.line} className={`text-row ${classOf(each.line)}`}>
+            <span className="text-number" aria-hidden="true">
+              {each.line}
+            </span>
+            <LineText line={each} />
+          </div>
+        ))}
+      </div>
+    );
+  }
   return (
-    <div className="reader plain" style={{ maxHeight: Math.max(LEAST_PX, (all.length + 2) * ROW_PX) }}>
-      <TextView
-        name={name}
-        lines={all.length}
-        read={read}
-        classOf={(line) => (/^\[.*(omitted|cut to fit|not shown).*\]$/.test(all[line - 1] ?? "") ? "marker" : "lit")}
-        selected={selected}
-        select={select}
-      />
+    <div className="reader plain">
+      <TextView name={name} lines={all.length} read={read} classOf={classOf} selected={selected} select={select} />
     </div>
   );
 }

@@ -67,7 +67,31 @@ const COLUMNS: Column<Stat>[] = [
   },
   { head: "Cut", kind: "right", cell: ({ truncationRate }) => percent(truncationRate) },
   { head: "Read back", kind: "right", cell: ({ recallRate }) => percent(recallRate) },
+  {
+    head: "Limits",
+    kind: "right",
+    cell: ({ tool }, at) => (tool === null || at >= MOST_ASKED ? "—" : <LimitsNow tool={tool} />),
+  },
 ];
+
+/** For more tools than this one looks at the page of each. */
+const MOST_ASKED = 100;
+
+interface InForce {
+  limits: Limits;
+  strategy: string;
+}
+
+const policyPath = (tool: string) => `/api/policy/${encodeURIComponent(tool)}`;
+
+function LimitsNow({ tool }: { tool: string }): ReactNode {
+  const { data } = useAsked<InForce>(policyPath(tool));
+  return data && limitTexts(data.limits).join(", ");
+}
+
+function limitTexts(limits: Limits): string[] {
+  return LIMITS.flatMap(([name, unit]) => (limits[name] === undefined ? [] : `${exact(limits[name])} ${unit}`));
+}
 
 /** What the figures of a tool say about its limits. */
 interface Suggestion {
@@ -112,7 +136,7 @@ function SuggestionText({ row }: { row: Stat }): ReactNode {
 export function ToolPage({ tool }: { tool: string }): ReactNode {
   const name = encodeURIComponent(tool);
   const stats = useAsked<{ rows: Stat[] }>(`/api/stats?by=all&tool=${name}`);
-  const policy = useAsked<{ limits: Limits; strategy: string }>(`/api/policy/${name}`);
+  const policy = useAsked<InForce>(policyPath(tool));
   const receipts = useAsked<{ items: { receipt: Receipt; event: number }[] }>(`/api/receipts?tool=${name}&max=500`);
   return (
     <>
@@ -149,7 +173,7 @@ function Tool({ row, limits, strategy }: { row: Stat; limits: Limits; strategy: 
   const { word } = suggestionFor(row);
   const by = word === "raise" ? 2 : 0.5;
   const given = LIMITS.filter(([name]) => limits[name] !== undefined);
-  const [first = "—", ...others] = given.map(([name, unit]) => `${exact(limits[name] ?? 0)} ${unit}`);
+  const [first = "—", ...others] = limitTexts(limits);
   const lines = given.map(([name]) => `${name}: ${Math.round((limits[name] ?? 0) * by)}`);
   return (
     <>
