@@ -159,7 +159,8 @@ describe("a second send that fails", () => {
         return next;
       };
     };
-    const ask = (spillway: never) => recoverStream(spillway, streams())({} as never, { messages: [] } as never);
+    const ask = (spillway: never) =>
+      (recoverStream(spillway, streams()) as (...args: unknown[]) => unknown)({}, { messages: [] });
     await expect(ask(again)).rejects.toBe(lost);
     const parts = [];
     for await (const part of (await ask(givesUp)) as AsyncIterable<unknown>) parts.push(part);
