@@ -137,7 +137,7 @@ export function nearestName(typed: string, known: Iterable<string>): string | un
   let bestDistance = Infinity;
   for (const key of known) {
     const distance = editDistance(bare(typed), bare(key));
-    // Of the two spellings the one that looks like what was typed.
+    // Offers that one of the two spellings that looks like what was typed.
     const tie = distance === bestDistance && key.includes("_") === typed.includes("_");
     if (distance < bestDistance || tie) [best, bestDistance] = [key, distance];
   }

@@ -115,7 +115,7 @@ export type Summary = { text: string; model: string } | { fault: string };
 
 /** What became of a whole output in the store. */
 export interface SpilledOutput extends SavedCopy {
-  /** Of what is stored, like the secrets that were replaced in it. */
+  /** The hash of what is stored. `redactions` are the secrets that were replaced in it. */
   sha256: string | null;
   redactions: { count: number; bytes: number };
 }
@@ -189,7 +189,7 @@ function endAdmission(plan: AdmitPlan, clamped: Clamped, closings: Closings): En
   return { plan, clamped, binary, closings, cut, canSummarize: isCut && binary === null };
 }
 
-/** True for a web page of which something will not be shown. */
+/** Returns true for a web page of which something will not be shown. */
 export function isCutPage({ clamped, binary, cut }: Ended): boolean {
   return cut && clamped.cutter !== null && binary === null && clamped.kind === "html";
 }
@@ -320,7 +320,7 @@ export function readExitCode(value: unknown): number | null {
   return Number.isSafeInteger(code) ? (code as number) : null;
 }
 
-/** True if a size is inside every limit. Units that have none are not read: counting tokens costs most. */
+/** Returns true if a size is inside every limit. Units that have none are not read: counting tokens costs most. */
 export function isWithin(size: Size, limits: Limits): boolean {
   return UNITS.every(
     (unit) => limits[LIMIT_OF[unit]] === undefined || size[unit] <= (limits[LIMIT_OF[unit]] as number),

@@ -366,7 +366,7 @@ function streamLike(stream: object, chunks: readonly unknown[]): unknown {
   })();
 }
 
-/** True if a model gets all of an output and nothing else. */
+/** Returns true if a model gets all of an output and nothing else. */
 function isAsItCame({ text, receipt }: Admitted): boolean {
   const { total, kept, binary, faults, exitCode, summarized } = receipt;
   if (total.bytes === 0) return text === "";

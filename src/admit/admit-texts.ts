@@ -34,7 +34,7 @@ export interface AdmittedBlock {
   chunks(): Iterable<Uint8Array>;
 }
 
-/** True if a block's whole text has to be kept. */
+/** Returns true if a block's whole text has to be kept. */
 export function isCutBlock({ ended }: AdmittedBlock): boolean {
   return ended === null || ended.cut;
 }
@@ -57,7 +57,7 @@ export const MOST_TEXTS = 63;
 /** Where more texts than this are over their shares, clamping each of them costs seconds and leaves too many cut. */
 const MANY_CUT = 4 * MOST_TEXTS;
 
-/** True if so many texts are over their shares that it is of no use to clamp each. */
+/** Returns true if so many texts are over their shares that it is of no use to clamp each. */
 export function areCutInMany(plan: AdmitPlan, found: readonly FoundText[]): boolean {
   if (found.length <= MANY_CUT) return false;
   const shares = limitsOf(plan, found);
@@ -167,7 +167,7 @@ function limitsOf(plan: AdmitPlan, found: readonly FoundText[]): Limits[] {
   return shareLimits(limits, sizes, exitCode === null ? null : lastWithText(found));
 }
 
-/** True if all texts joined, with the exit line, are within the limits. */
+/** Returns true if all texts joined, with the exit line, are within the limits. */
 export function fitTogether(
   { limits, counter, exitCode }: AdmitPlan,
   found: readonly Pick<FoundText, "text">[],

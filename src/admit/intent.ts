@@ -6,7 +6,7 @@ export interface Intent {
   model?: string;
 }
 
-/** Of each, so many characters are handed over. */
+/** At most so many characters of each are handed over. */
 const MAX_CHARS = 2000;
 
 const SPEAKERS: Record<string, keyof Intent> = {

@@ -145,7 +145,7 @@ export function checkNames(given: object, known: object, what: string): void {
   );
 }
 
-/** Of a call's arguments, so many texts are read. */
+/** At most so many texts of a call's arguments are read. */
 const MAX_ARGS = 20;
 
 const MAX_ARGS_DEPTH = 3;

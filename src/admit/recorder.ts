@@ -111,7 +111,7 @@ export function newRecorder(ports: RecorderPorts): Recorder {
 }
 
 /**
- * True if the same bytes were cut in this session before. The tool told nothing new, so that it ran again for what was cut.
+ * Returns true if the same bytes were cut in this session before. The tool told nothing new, so that it ran again for what was cut.
  */
 async function wasCutBefore(ledger: Ledger, receipt: Receipt): Promise<boolean> {
   const { artifact, session, tool } = receipt;
@@ -119,7 +119,7 @@ async function wasCutBefore(ledger: Ledger, receipt: Receipt): Promise<boolean> 
   return (await ledger.events({ artifact, session, tool, kinds: ["output-clamped"], max: 1 })).length > 0;
 }
 
-/** True if this call's output was told before: it is one call, though it is cut a second time. */
+/** Returns true if this call's output was told before: it is one call, though it is cut a second time. */
 async function wasTold(ledger: Ledger, { session, call, tool }: Receipt): Promise<boolean> {
   if (session === null || call === null) return false;
   return (await ledger.events({ session, call, tool, kinds: ["output-clamped", "output-passed"], max: 1 })).length > 0;

@@ -24,11 +24,11 @@ export interface Redaction {
   loadText(): Promise<(text: string) => string>;
   /** In what the model reads; null shows it as it came. */
   loadView: (() => Promise<ModelView>) | null;
-  /** False for a text that holds no secret for certain: a short plain word, or a short text that was looked at before. */
+  /** Returns false for a text that holds no secret for certain: a short plain word, or a short text that was looked at before. */
   mayHoldSecret(text: string): boolean;
 }
 
-/** Null if nothing is replaced. Throws nothing before it is loaded: a wrong rule shows then. */
+/** Returns null if nothing is replaced. A wrong rule throws only when the rules are loaded. */
 export function redactionOf(redact: Redact = "on"): Redaction | null {
   if (redact === "off") return null;
   const own = typeof redact === "object" ? redact.rules : [];

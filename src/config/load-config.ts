@@ -74,7 +74,7 @@ const MAX_USER_BYTES = 1024 * 1024;
 // Parsing costs seconds a megabyte, and a project's file may be hostile.
 const MAX_PROJECT_BYTES = 64 * 1024;
 const MAX_TOLD = 10;
-/** Of a file that is ignored as a whole, what is wrong stands before the output of every command. */
+/** If a file is ignored as a whole, every command says before its output what is wrong with the file. */
 const MAX_BROKEN = 3;
 
 /**

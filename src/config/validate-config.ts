@@ -151,7 +151,7 @@ interface Definition {
 function definitionOf(schema: Schema): Definition {
   const definition = schema._zod.def as Definition;
   if (definition.type === "optional" && definition.innerType) return definitionOf(definition.innerType);
-  // Of several forms only a section leads further.
+  // If a value may have several forms, only a section leads further.
   return definition.options?.map(definitionOf).find(({ shape }) => shape !== undefined) ?? definition;
 }
 
@@ -161,7 +161,7 @@ export function knownKeys(schema: Schema): string[] | undefined {
   return shape && Object.keys(shape);
 }
 
-/** Whether keys that are not known are another program's. */
+/** Returns true if keys that are not known are another program's. */
 function isForeign(schema: Schema): boolean {
   const { catchall } = definitionOf(schema);
   return catchall !== undefined && definitionOf(catchall).type !== "never";

@@ -11,7 +11,7 @@ export interface Piece {
   /** The piece begins (or ends) inside a source line. */
   startsInside: boolean;
   endsInside: boolean;
-  /** Of these lines, those that were folded or that a note in the piece stands for. */
+  /** How many of these lines were folded, or have a note in the piece that stands for them. */
   foldedLines?: number;
 }
 

@@ -194,7 +194,7 @@ export interface ToolPolicy {
   headShare: number;
   fold: boolean;
   since: boolean;
-  /** Of all rows that apply. */
+  /** The patterns of all rows that apply. */
   lines: LinePatterns;
   off: boolean;
   summarize: boolean;

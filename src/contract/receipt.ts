@@ -41,7 +41,7 @@ export interface Receipt {
   artifacts?: string[];
   /** The artifact that is the output as it came, where what is shown was made of it (a web page as text). */
   original?: string;
-  /** Of what is stored. */
+  /** The hash of what is stored. */
   sha256: string | null;
   /** Null when nothing had to be saved: nothing was held back, and no byte is shown as U+FFFD. */
   saved: Saved | null;
@@ -52,11 +52,11 @@ export interface Receipt {
   /** A model's summary is shown in place of the output; all of the output is omitted. */
   summarized?: true;
   summaryModel?: string;
-  /** Of what was summarised, in UTF-16 units. */
+  /** The length of what was summarised, in UTF-16 units. */
   originalChars?: number;
   /** The output was binary: described, not shown. */
   binary?: string;
-  /** Of what is omitted, how much the strategy only took a quick look at, because there was so much. */
+  /** How much of what is omitted the strategy only took a quick look at, because there was so much. */
   unscanned?: Extent;
   /** What was kept and dropped and why, if that was asked for. */
   explained?: ExplainedBlock[];

@@ -27,7 +27,7 @@ export interface Artifact extends ArtifactAbout {
   exitCode: number | null;
   /** Cannot be guessed; the same bytes in the same scope have the same id, in another scope another. */
   id: string;
-  /** Of what is stored: after redaction, if that is on. */
+  /** The size of what is stored: after redaction, if that is on. */
   bytes: number;
   lines: number;
   sha256: string;
@@ -94,7 +94,7 @@ export interface Store {
    * `end` would reject with.
    */
   keepNow?(about: ArtifactAbout, bytes: Uint8Array, redactions: Artifact["redactions"]): Artifact;
-  /** Null if there is none of that id in that scope. */
+  /** Returns null if there is none of that id in that scope. */
   find(id: string, scope: Scope): Promise<Artifact | null>;
   /** The bytes of a range (clipped to the artifact), without reading the rest. They are the reader's own to change. */
   read(id: string, scope: Scope, range: ByteRange): Promise<Uint8Array | null>;

@@ -40,11 +40,11 @@ export interface Focus {
    * part of the room, and what tells of a failure stays.
    */
   isSoft?: boolean;
-  /** Of such words, those that name or quote something, one bit for each: they count even if they are not very rare. */
+  /** The words that name or quote something, one bit for each: they count even if they are not very rare. */
   names?: number;
   /** The words themselves, where they are known. */
   texts?: readonly string[];
-  /** Of such words, those that a policy keeps, one bit for each, and those that it drops. */
+  /** The words that a policy keeps and those that it drops, one bit for each. */
   keeps?: number;
   drops?: number;
   /** What went wrong while lines were looked at. */

@@ -68,7 +68,7 @@ function newTelemetry({ trace, metrics, context, propagation, SpanKind, SpanStat
     description: "GenAI operation duration.",
     advice: { explicitBucketBoundaries: SECONDS },
   });
-  /** What the metrics of a request say of it. Spans of others have none: whoever made them counts their requests. */
+  /** What the metrics of a request say of it. Spans of others have none, because their makers count those requests. */
   const labelsOf = new WeakMap<Api.Span, Attributes>();
   const isTold = new WeakSet<Api.Span>();
   const answered = (span: Api.Span, event: SpillwayEvent) => {

@@ -32,7 +32,7 @@ export interface Exchanged<R extends ExchangeResponse> {
 export interface AnswerUsage {
   inputTokens: number | null;
   outputTokens: number | null;
-  /** Of the input, what came from a cache and what was written to one; left out if the provider does not say it. */
+  /** How much of the input came from a cache and was written to one; left out if the provider does not say it. */
   cacheReadTokens?: number;
   cacheWriteTokens?: number;
 }

@@ -14,7 +14,7 @@ export interface BodyShape {
   withAnswerTokens(body: JsonRecord, tokens: number): JsonRecord;
   /** How many answers the request asks for at once, where that is not one. */
   answers(body: JsonRecord): unknown;
-  /** True if the provider holds part of the conversation. Then only new results can be made shorter. */
+  /** Returns true if the provider holds part of the conversation. Then only new results can be made shorter. */
   isHeld(body: JsonRecord): boolean;
 }
 

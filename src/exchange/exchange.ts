@@ -480,7 +480,7 @@ function parsedAnswer(text: string | null): Record<string, unknown> {
 /** Words of an answer that ended for its length. */
 const CUT_OFF = /length|max_tokens|max_output|window|error/i;
 
-/** Whether an answer has nothing odd: it did not end for its length, and the provider counted about what was sent. */
+/** Returns true if an answer has nothing odd: it did not end for its length, and the provider counted about what was sent. */
 function isPlain(reply: Reply<ExchangeResponse> & Record<string, unknown>, bytes: number): boolean {
   const { stop_reason, incomplete_details: details, choices, candidates, status, usage } = reply;
   const about = [stop_reason, isRecord(details) ? details.reason : details, ...endings(choices ?? candidates)];

@@ -124,7 +124,7 @@ function isSameCall(one: WireCall, other: WireCall | undefined): boolean {
 class Said {
   readonly wire: string;
   readonly #request: ClientRequest;
-  /** Of no message, of the first, of the first two. */
+  /** The hashes of no message, of the first one, of the first two and so on. */
   readonly #digests: string[];
 
   constructor(request: ClientRequest) {

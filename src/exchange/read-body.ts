@@ -154,7 +154,7 @@ function sameMessages(known: ExchangeBody, bytes: Uint8Array, place: number): nu
   return same;
 }
 
-/** Whether the bytes of a span stand at a place of other bytes too. */
+/** Returns true if the bytes of a span stand at a place of other bytes too. */
 function isSame(one: Uint8Array, { from, to }: Span, other: Uint8Array, otherFrom: number): boolean {
   const otherTo = otherFrom + to - from;
   return otherTo <= other.length && asBuffer(one).compare(other, otherFrom, otherTo, from, to) === 0;

@@ -83,7 +83,7 @@ export class Conversation {
   readonly #pairing = startPairing();
   readonly #reads = new Map<string, { item: Item; read: FileRead }[]>();
   readonly #sha256: (text: string) => string;
-  /** Of what the first messages say, by how many. */
+  /** Digests of what the first messages say, by how many messages that is. */
   readonly #digests = new Map<number, string>();
 
   constructor(sha256: (text: string) => string) {
@@ -100,7 +100,7 @@ export class Conversation {
     return this.firstUser === null ? null : (this.messages[this.firstUser]?.view.text ?? null);
   }
 
-  /** Whether these messages begin with the ones that were read, or with copies of them, which then stand for them. */
+  /** Returns true if these messages begin with the ones that were read, or with copies of them, which then stand for them. */
   isStartOf(messages: readonly unknown[]): boolean {
     if (this.messages.length > messages.length) return false;
     const copies: [at: number, copy: ReadMessage][] = [];
@@ -297,12 +297,12 @@ export function shownWeight({ read }: Item, form: Form | null): Weight {
   return form.mediaText === undefined ? add(form.weight, subtract(read.weight, read.texts)) : form.weight;
 }
 
-/** Whether an item shows images, audio or files. */
+/** Returns true if an item shows images, audio or files. */
 export function showsMedia({ heldMedia, form }: Item): boolean {
   return heldMedia !== undefined && form?.mediaText === undefined;
 }
 
-/** Whether a message is part of what is said: prompts and notes of the host are not. */
+/** Returns true if a message is part of what is said: prompts and notes of the host are not. */
 export function isSpoken({ role }: { role: WireRole }): boolean {
   return role !== "system" && role !== "other";
 }

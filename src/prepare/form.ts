@@ -23,7 +23,7 @@ export interface Form {
   /** Said in place of its media; they stay where this is left out. */
   mediaText?: string;
   kept: SavedResult | null;
-  /** Of the texts, and of what is said in place of media. */
+  /** The weight of the texts and of what is said in place of media. */
   weight: Weight;
 }
 

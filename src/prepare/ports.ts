@@ -79,7 +79,7 @@ export interface PreparePorts {
   place: SpillPlace;
   knownTexts: KnownTexts;
   ledger: Ledger | null;
-  /** Of the ledger. */
+  /** The ledger's. */
   breaker: Breaker;
   deadlineMs: number;
   recorder: Recorder;

@@ -52,7 +52,7 @@ export interface ReadMessage extends Pick<WeighedMessage, "view"> {
   written: { change: MessageChange; message: unknown } | null;
 }
 
-/** Whether a message is the one that was read, and still holds what it held: hosts sometimes put more into it. */
+/** Returns true if a message is the one that was read, and still holds what it held: hosts sometimes put more into it. */
 export function isUnchanged({ source, content, length }: ReadMessage, message: unknown): boolean {
   if (message !== source) return false;
   if (typeof message !== "object" || message === null) return true;
@@ -239,7 +239,7 @@ export function readAgain(read: ReadMessage, message: object): ReadMessage {
 
 const MAX_DEPTH = 64;
 
-/** Whether two values hold the same, as far as that can be seen: objects that show nothing of what they hold are not the same. */
+/** Returns true if two values hold the same, as far as that can be seen: objects that show nothing of what they hold are not the same. */
 export function isSame(one: unknown, other: unknown): boolean {
   try {
     return holdsSame(one, other, 0);

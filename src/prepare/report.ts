@@ -26,7 +26,7 @@ export interface PruneReport {
   /** All that is sent, before this call's changes and after them. Tokens and bytes are estimates. */
   before: Weight;
   after: Weight;
-  /** Of `after`, what is no message, and what results take. */
+  /** The parts of `after` that are no message, and that results take. */
   afterParts: { systemAndToolsTokens: number; resultTokens: number };
   /** `after` against the window. */
   ratio: number;

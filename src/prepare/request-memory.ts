@@ -5,7 +5,7 @@ import { formTexts, type MessageChange } from "./form.ts";
 import type { HeadMessage, Learned, Memories, Memory } from "./memories.ts";
 import type { MessageReader } from "./read-message.ts";
 
-/** Of which request something is kept. */
+/** Names the request of which something is kept. */
 export interface RequestAbout {
   wire: Wire;
   session: string | null;

@@ -20,7 +20,7 @@ export interface ConversationName {
  */
 export class Turns {
   readonly #sha256: Sha256;
-  /** Of each point 52 bits: enough to know it among the turns of one conversation, and a fourth of the memory. */
+  /** Holds 52 bits of each point: enough to know it among the turns of one conversation, in a fourth of the memory. */
   readonly #points = new Set<number>();
   #last = "";
   #firstCall: string | null = null;
@@ -45,7 +45,7 @@ export class Turns {
     return this.#last;
   }
 
-  /** Whether the conversation has come through this point. */
+  /** Returns true if the conversation has come through this point. */
   passed(point: string): boolean {
     return point === "" || this.#points.has(bitsOf(point));
   }

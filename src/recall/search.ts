@@ -91,7 +91,7 @@ export async function search(
 
 const CHECKED_BYTES = 1024 * 1024;
 
-/** True if a file that a searcher reads by itself has not the bytes that were kept. The store checks every byte that it reads. */
+/** Returns true if a file that a searcher reads by itself has not the bytes that were kept. The store checks every byte that it reads. */
 async function hasDamage(source: SearchSource, deadlineMs: number, signal: AbortSignal | undefined): Promise<boolean> {
   if (source.file === null) return false;
   const stop = stopAfter(deadlineMs, signal);

@@ -50,7 +50,7 @@ export const mostTokens: TokenRule = (size, detail) =>
   Math.max(...[anthropicTokens, openaiTokens, geminiTokens].map((rule) => rule(size, detail)));
 
 interface PatchRule {
-  /** Of a patch, in pixels. */
+  /** The side of a patch, in pixels. */
   edge: number;
   /** An image that is longer, or has more patches, is made smaller. */
   maxEdge: number;

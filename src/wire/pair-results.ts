@@ -50,7 +50,7 @@ export function startPairing(): Pairing {
   const byId: Lines = new Map();
   const byTool: Lines = new Map();
   const bare: Lines = new Map();
-  /** Of ids, those that are answered other than once, by the one call that has them. */
+  /** How often an id or a tool is answered; only what is not answered exactly once, by its one call, stands here. */
   const countsById = new Map<string, number>();
   const countsByTool = new Map<string, number>();
   let message = -1;

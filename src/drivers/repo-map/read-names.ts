@@ -138,7 +138,7 @@ function isOpen(text: string): boolean {
   return text.split("(").length > text.split(")").length;
 }
 
-/** True for a definition inside of a function. */
+/** Returns true for a definition inside of a function. */
 function isLocal(node: TreeSitter.Node): boolean {
   return hasAbove(node, /function|method|lambda|closure|func_literal/);
 }

@@ -7,7 +7,7 @@ import { isRecord } from "../../values.ts";
 /** What may be said for an agent. */
 export interface LangChainMiddlewareOptions
   extends Pick<CallOptions, "session" | "window" | "model" | "pruning" | "media"> {
-  /** Whether the agent gets the tools with which it reads back, or their names; true by default. */
+  /** True if the agent gets the tools with which it reads back, or their names; true by default. */
   readBack?: boolean | ReadBackOptions | undefined;
   /**
    * What becomes of an error that a tool throws. "tell": the model is told, as LangChain does where no middleware wraps its

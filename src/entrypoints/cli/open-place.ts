@@ -162,7 +162,7 @@ async function readNamed<T>(named: UserOptions, isThere: boolean, act: (place: R
   return act({ ...emptyLocal(dir), scope: options.scope ?? LOCAL_SCOPE, options });
 }
 
-/** Whether the folder has a store. Throws if --dir names a folder that has none. */
+/** Returns true if the folder has a store. Throws if --dir names a folder that has none. */
 async function hasKept(flags: PlaceFlags, { dir, ledger }: UserOptions): Promise<boolean> {
   if (ledger !== undefined) return true;
   const { hasStore } = await import("../../storage/local/data-folder.ts");

@@ -11,7 +11,7 @@ interface TableLook {
   paint?: (cell: string, row: number, column: number) => Paint | undefined;
 }
 
-/** Of a column that is cut to fit, this much stays. */
+/** A column that is cut to fit keeps this much. */
 const LEAST_WIDTH = 4;
 /** A cut column can be read from here on. */
 const READABLE_WIDTH = 10;

@@ -2,16 +2,16 @@
 import { fstatSync, writeSync } from "node:fs";
 
 let goesOn = false;
-/** Whether the last line on the screen has ended. */
+/** True if the last line on the screen has ended. */
 let isLineEnded = true;
-/** Whether a status line stands on the terminal. */
+/** True if a status line stands on the terminal. */
 let isStatusShown = false;
 /** Takes standard output in place of the terminal, and what is told meanwhile. */
 let pager: Pager | null = null;
 
 /** A program that shows long output page by page. */
 export interface Pager {
-  /** Whether it has the screen. Until then, output is held back. */
+  /** True if it has the screen. Until then, output is held back. */
   readonly isShown: boolean;
   write(chunk: string | Uint8Array): Promise<void>;
   /** What was told is written when the pager has ended. */
@@ -121,7 +121,7 @@ export function readsHere(): "model" | "person" {
   return ([0, 1, 2] as const).some(isTerminal) ? "person" : "model";
 }
 
-/** Whether a descriptor is a terminal. */
+/** Returns true if a descriptor is a terminal. */
 export function isTerminal(descriptor: 0 | 1 | 2): boolean {
   try {
     if (!fstatSync(descriptor).isCharacterDevice()) return false;

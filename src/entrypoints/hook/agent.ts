@@ -17,7 +17,7 @@ export interface Agent {
   whyUnwrapped?: string;
   /** What is left to do once the hooks are written or removed. */
   afterwards?(hookFile: string, isRemoved: boolean): Promise<Afterwards>;
-  /** The files in which its MCP servers stand. Those that do not exist are left out by whoever asks. */
+  /** The files in which its MCP servers stand. Some of them may not exist. */
   mcpFiles(whose: Whose): McpFile[];
   /** What an event that came on standard input is about; null if Spillway has no answer to it. */
   readEvent(event: object): CommandCall | ToolResult | null;
@@ -40,7 +40,7 @@ export type HookFile =
       rows: Record<string, object>;
       /** What the file must also have at its top. */
       base?: Record<string, unknown>;
-      /** Whether the agent reads comments and trailing commas. */
+      /** True if the agent reads comments and trailing commas. */
       hasComments: boolean;
     }
   | { path: string; text: string };
@@ -67,7 +67,7 @@ export interface CommandCall {
   /** The agent's name for its shell tool. */
   tool: string;
   command: string;
-  /** Whether a rule of the agent could match any of these words, which are the command and those we add. Throws if the rules cannot be read. */
+  /** Returns true if a rule of the agent could match any of these words, which are the command and those we add. Throws if the rules cannot be read. */
   isRuled(words: string): Promise<boolean>;
   /** Tells the agent to run another command instead, and its model why. */
   answer(command: string, note: string): object;
@@ -87,7 +87,7 @@ export interface ToolResult {
   whole?: AgentFile | undefined;
   /** The file in which the agent keeps the conversation, a JSON value on each line or as a whole. */
   transcript?: string | undefined;
-  /** Whether the agent counts the lines of the response itself, so that their numbers would be wrong after a gap. */
+  /** True if the agent counts the lines of the response itself, so that their numbers would be wrong after a gap. */
   isNumbered?: boolean;
   /** The exit code of a command, if the response does not say it. */
   exitCode?: number | undefined;

@@ -106,7 +106,7 @@ const COMPARED_BYTES = 4 * COMPARED_CHARS;
 /** A shorter part could be one that a tool made up, to get a file of the user shown. Agents show more than this. */
 const MIN_PART_CHARS = 400;
 
-/** Whether a file begins or ends with a part of an output, or can have so many characters. Agents trim blanks. */
+/** Returns true if a file begins or ends with a part of an output, or can have so many characters. Agents trim blanks. */
 async function holds(file: FileHandle, part: AgentFile["part"]): Promise<boolean> {
   const { size } = await file.stat();
   // A character has one to three bytes here: four are counted as two characters.
@@ -135,7 +135,7 @@ const STRANGE = /(?![\t\n\v\f\r])\p{Cc}|\ufffd|%PDF-/u;
 /** Begins a terminal code, which any command may print. */
 const ESCAPE = "\u001b";
 
-/** Whether a result is surely within its tool's limits, or surely over one, as far as sizes tell without a clamp. */
+/** Says whether a result is surely within its tool's limits or surely over one, as far as sizes tell without a clamp. */
 export function fitOf(
   { resolve }: Pick<Spillway, "resolve">,
   { tool, response, whole }: ToolResult,

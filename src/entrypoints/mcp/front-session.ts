@@ -83,7 +83,7 @@ export function newFrontSession(
       return finish(about, renamed);
     }
     const posts = [...new Set([...due.values()].map(({ post }) => post.response))];
-    // Of clients that share a server, none must hear what was said to another.
+    // If clients share a server, none may hear what was said to another.
     const open = isShared ? (posts.length === 1 ? posts[0] : undefined) : (stream ?? posts.at(-1));
     if (open !== undefined) return write(open, written);
     if (!isShared) kept = [...kept, written].slice(-MAX_KEPT);

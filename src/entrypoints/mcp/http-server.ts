@@ -36,7 +36,7 @@ const HEADER_MISMATCH = -32020;
 interface Post {
   text: string;
   messages: Message[];
-  /** Of the client's own request. */
+  /** The headers of the client's own request. */
   headers: RequestHeaders;
   due: Map<string, MessageId>;
 }
@@ -49,7 +49,7 @@ export function startHttpServer({ url, headers: ownHeaders }: HttpServerOptions,
   setMaxListeners(0, all.signal);
   const open = new Map<string, AbortController>();
   const running = new Set<Promise<void>>();
-  /** Of the older protocol: who we are for the server, and the version that was agreed on. */
+  /** Who we are for a server of the older protocol, and the version that was agreed on. */
   let session: string | undefined;
   let version: string | undefined;
   let greeted: Promise<void> = Promise.resolve();

@@ -20,7 +20,7 @@ const MANY_BLOCKS = 63;
 const MANY_BYTES = 4 * 1024 * 1024;
 /** What is left of a message is read at once up to this. */
 const MAX_REST_BYTES = 32 * 1024 * 1024;
-/** Of a longer list so much is read at its start and at its end, which is enough for limits of `MOST_SHOWN_BYTES`: JSON in lines has many spaces. */
+/** A longer list is read this far at its start and at its end, which is enough for limits of `MOST_SHOWN_BYTES`: JSON in lines has many spaces. */
 const SEEN_BYTES = 4 * 1024 * 1024;
 export const MOST_SHOWN_BYTES = SEEN_BYTES / 16;
 /** About how many bytes are between two places in which a list can be cut. */

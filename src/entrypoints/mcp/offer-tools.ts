@@ -46,7 +46,7 @@ const PLAIN_KEYS = new Set(
 /** Tools of the server that were listed: whether an argument of our name is ours or may be their own. */
 export type ListedTools = Map<string, "ours" | "own">;
 
-/** True for a plain object schema that does not name the argument. It surely means nothing to such a tool. */
+/** Returns true for a plain object schema that does not name the argument. It surely means nothing to such a tool. */
 function isOurs({ type, properties = {}, required = [], additionalProperties, ...rest }: Record<string, unknown>) {
   return (
     type === "object" &&

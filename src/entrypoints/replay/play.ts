@@ -11,7 +11,7 @@ export interface PlayedRequest extends Charge {
   /** The bytes of the request before, and how many of them this request begins with too; 0 for the first request. */
   previousBytes: number;
   unchangedBytes: number;
-  /** Whether the request is larger than the window. */
+  /** True if the request is larger than the window. */
   isOver: boolean;
   /** What the answer says and only cleared or trimmed results and calls said before. */
   missed: string[];
@@ -23,7 +23,7 @@ export interface PlayedRequest extends Charge {
 /** A conversation as it would have gone under a policy. */
 export interface Played {
   policy: string;
-  /** Whether results were changed. */
+  /** True if results were changed. */
   fired: boolean;
   requests: PlayedRequest[];
 }

@@ -93,7 +93,7 @@ function meanOf(played: readonly Played[]): number | null {
   return shares.length === 0 ? null : shares.reduce((sum, share) => sum + share, 0) / shares.length;
 }
 
-/** Null for a conversation of one request. */
+/** Returns null for a conversation of one request. */
 function unchangedShareOf({ requests }: Played): number | null {
   const shares = requests.slice(1).map(({ unchangedBytes, previousBytes }) => unchangedBytes / previousBytes);
   return shares.length === 0 ? null : shares.reduce((sum, share) => sum + share, 0) / shares.length;

@@ -139,7 +139,7 @@ function newAgent(): Dispatcher {
   return new EnvHttpProxyAgent({ ...options, httpsProxy, httpProxy: "" });
 }
 
-/** Whether a request comes from another machine, straight or by way of a proxy. A shell there does not reach this store. */
+/** Returns true if a request comes from another machine, straight or by way of a proxy. A shell there does not reach this store. */
 function isElsewhere({ socket, headers }: IncomingMessage): boolean {
   const isHere =
     socket.remoteAddress === socket.localAddress || /^(::ffff:)?127\.|^::1$/.test(socket.remoteAddress ?? "");
@@ -165,7 +165,7 @@ function callerOf({ headers }: IncomingMessage, hashes: Map<string, string>): Ex
 const MAX_HASHES = 256;
 const MAX_HASHED_CHARS = 16_384;
 
-/** Whether an SDK listens in this process. */
+/** Returns true if an SDK listens in this process. */
 function hasTelemetry(): boolean {
   return Symbol.for("opentelemetry.js.api.1") in globalThis;
 }

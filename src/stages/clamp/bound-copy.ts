@@ -147,7 +147,7 @@ export function inside<Result>(container: unknown, walk: Walk, act: () => Result
   }
 }
 
-/** True for what JSON leaves out of an object. */
+/** Returns true for what JSON leaves out of an object. */
 export function isDropped(value: unknown): boolean {
   return value === undefined || typeof value === "function" || typeof value === "symbol";
 }

@@ -119,7 +119,7 @@ function sortOf(value: object): string {
   }
 }
 
-/** Null for what is read by its own keys; also for an object that only calls itself a Map, a Date and so on. */
+/** Returns null for what is read by its own keys; also for an object that only calls itself a Map, a Date and so on. */
 function openBuiltIn(value: object, sort: string): Opened | null {
   try {
     if (ArrayBuffer.isView(value)) return bytesRecord(value.byteLength);

@@ -273,7 +273,7 @@ class RunningClamp implements Clamp {
 const RAW_ROOMS = 4;
 const MOST_RAW_BYTES = 1024 * 1024;
 
-/** True if lines were left out by folding alone: nothing else is missing, so there may be room for some of them. */
+/** Returns true if lines were left out by folding alone: nothing else is missing, so there may be room for some of them. */
 function hasRoom({ parts }: Cut): boolean {
   const gaps = parts.filter((part) => !("text" in part)) as Gap[];
   return gaps.length > 0 && gaps.every(({ noted }) => noted);

@@ -117,7 +117,7 @@ export function decode(bytes: Uint8Array): string {
   return decoder.decode(bytes);
 }
 
-/** Whether a decoded text has a U+FFFD that does not stand in its bytes. */
+/** Returns true if a decoded text has a U+FFFD that does not stand in its bytes. */
 export function isReplaced(text: string, bytes: Uint8Array): boolean {
   if (!text.includes("\ufffd")) return false;
   try {

@@ -107,7 +107,7 @@ function anyLine(text: string): string | null {
   return first === undefined ? null : shortened(first[0]);
 }
 
-/** True for a line of ours: a header, a gap, an exit line. A marker on a line of its own is all of it. */
+/** Returns true for a line of ours: a header, a gap, an exit line. A marker on a line of its own is all of it. */
 function isMarker(line: string): boolean {
   return line.startsWith("[") && /\]\s*$/.test(line.slice(-16)) && quotesMarker(line.slice(0, MAX_MARKER_CHARS));
 }

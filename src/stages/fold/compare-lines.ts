@@ -43,7 +43,7 @@ export function compareLines(first: Text, second: Text): number {
   return isNewZero && !haveOneShape(first, first.start, second, second.start) ? DIFFERENT : SAME_SHAPE;
 }
 
-/** True if no digit stands beside the one at `at`. */
+/** Returns true if no digit stands beside the one at `at`. */
 function isAlone(text: Text, at: number): boolean {
   return ((kindAt(text, at - 1) | kindAt(text, at + 1)) & DIGIT) === 0;
 }
@@ -123,7 +123,7 @@ function quantityEnd(text: Text, start: number): number {
   return at;
 }
 
-/** True for a plain 0 without decimals or unit. */
+/** Returns true for a plain 0 without decimals or unit. */
 function isZero({ bytes }: Text, start: number, quantity: number): boolean {
   return quantity === start + 1 && bytes[start] === ZERO;
 }
@@ -135,7 +135,7 @@ const NAME_BEFORE = new RegExp(
 );
 const UNIT_AFTER = new RegExp(`^ ?(?:%|${UNIT_WORD})`, "i");
 
-/** False if a plain 0 says how long, how large, how far or which one: by the unit after it or the name before it. */
+/** Returns false if a plain 0 says how long, how large, how far or which one: by the unit after it or the name before it. */
 function isCount({ bytes, start, end }: Text, zero: number): boolean {
   return !(
     UNIT_AFTER.test(decoder.decode(bytes.subarray(zero + 1, Math.min(end, zero + 12)))) ||

@@ -188,7 +188,7 @@ class Folding implements Fold {
 
 /** No note is shorter. */
 const SHORTEST_NOTE = repeatNote(1).length;
-/** Of lines that are no longer, so few at least are passed over at once. */
+/** At least so many of such lines are passed over at once. */
 const FEWEST_JUMPED = 3;
 const SHORT_LINE_BYTES = SHORTEST_NOTE / FEWEST_JUMPED;
 

@@ -33,7 +33,7 @@ const ZERO_BEFORE = new RegExp(String.raw`(?<=(?<![\da-z.%=\u0080-\uffff]|\d[,:]
 const ZERO_AFTER = new RegExp(String.raw`[a-z]*[ \t:=]+0(?![\d%]|[.,:]\d| ?%| ?${UNIT_WORD}|[hdbkm](?![a-z]))`, "iy");
 
 /**
- * True if the text holds a failure word that no zero takes back ("0 errors", "failures: 0" do). For two texts of one
+ * Returns true if the text holds a failure word that no zero takes back ("0 errors", "failures: 0" do). For two texts of one
  * shape the answer is the same: zero and other numbers are different shapes.
  */
 export function hasFailureWord(text: string): boolean {
@@ -67,7 +67,7 @@ const STATUS =
 
 const DIGIT_OR_JOINT_ONLY = /^[\d\s.,;:|+-]*$/;
 
-/** True if the text shows a percentage, ratio, duration, size, rate, time stamp, hex id, or a word of status or progress. */
+/** Returns true if the text shows a percentage, ratio, duration, size, rate, time stamp, hex id, or a word of status or progress. */
 export function hasTick(text: string): boolean {
   if (DIGIT_OR_JOINT_ONLY.test(text)) return false;
   // A stamp is found soonest, since it stands at the start of most lines that have one.
@@ -81,7 +81,7 @@ const HTTP_PLACE = String.raw`(?:(?:"|status|/.\.\d)[ \t=:]{1,8}|${METHOD})`;
 const HTTP_STATUS = new RegExp(String.raw`${HTTP_PLACE}\d`, "i");
 const FAILING = new RegExp(String.raw`${HTTP_PLACE}([45]\d\d)(?![\da-z.])`, "i");
 
-/** True if a number stands where HTTP statuses do. Texts of one shape agree on this. */
+/** Returns true if a number stands where HTTP statuses do. Texts of one shape agree on this. */
 export function hasStatus(text: string): boolean {
   return HTTP_STATUS.test(text);
 }

@@ -293,7 +293,7 @@ export class TerminalLine {
   }
 }
 
-/** True if `top`, written after a carriage return, replaces what it covers of `base`. */
+/** Returns true if `top`, written after a carriage return, replaces what it covers of `base`. */
 function overwrites(base: Row, top: Row): boolean {
   if (top.length === 0 || top.erased || base.erased) return true;
   const width = base.width();
@@ -654,12 +654,12 @@ class Row {
   }
 }
 
-/** True if the cell shows nothing and nobody wrote a blank to it. */
+/** Returns true if the cell shows nothing and nobody wrote a blank to it. */
 function isGap(value: number): boolean {
   return value === UNTOUCHED || value === ERASED;
 }
 
-/** True if the cell shows nothing. */
+/** Returns true if the cell shows nothing. */
 function isBlank(value: number): boolean {
   return value >= REACHED || value === SPACE || value === TAB;
 }

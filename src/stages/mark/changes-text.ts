@@ -7,7 +7,7 @@ export interface NamedRun {
   exitCode: number | null;
 }
 
-/** Of the room, what the counts may take, and then what lines that are gone may take if new ones want the rest. */
+/** The shares of the room: what the counts may take, and what gone lines may take if new lines want the rest. */
 const MOVED_SHARE = 0.25;
 const GONE_SHARE = 0.2;
 

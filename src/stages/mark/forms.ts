@@ -215,7 +215,7 @@ function withGaps(cut: Cut, mark: (gap: Gap) => string): string[] {
     .map((part) => (isPiece(part) ? part.text : mark(part)));
 }
 
-/** True for a part that is shown. */
+/** Returns true for a part that is shown. */
 export function isPiece(part: Piece | Gap): part is Piece {
   return "text" in part;
 }

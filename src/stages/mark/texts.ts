@@ -224,7 +224,7 @@ const HAS_BRACKET = new RegExp(BRACKET);
 /** Made on first use: that takes five milliseconds. */
 let likeOurs: RegExp | undefined;
 
-/** True if an output has a text that a model could take for a marker of ours. */
+/** Returns true if an output has a text that a model could take for a marker of ours. */
 export function quotesMarker(text: string): boolean {
   if (!HAS_BRACKET.test(text)) return false;
   likeOurs ??= new RegExp(`${BRACKET}${BLANKS}*(?:${OPENINGS.join("|").replaceAll(" ", `${BLANKS}+`)})`, "iu");

@@ -80,7 +80,7 @@ function isPlain(byte: number): boolean {
   return (byte >= 0x20 && byte < 0x7f) || byte === 0x09 || byte === 0x0a || byte === 0x0d;
 }
 
-/** Whether more bytes could tell that this is UTF-16. */
+/** Returns true if more bytes could tell that this is UTF-16. */
 function isUndecided(start: Uint8Array): boolean {
   const [first] = start;
   if (first === undefined) return true;

@@ -72,7 +72,7 @@ export function checkLimits(limits: unknown, where?: string): Limits {
   return checked;
 }
 
-/** Whether a value can be a limit: a whole number of 0 or more, or Infinity. */
+/** Returns true if a value can be a limit: a whole number of 0 or more, or Infinity. */
 function isLimit(value: unknown): value is number {
   return typeof value === "number" && (value === Infinity || (Number.isSafeInteger(value) && value >= 0));
 }

@@ -185,7 +185,7 @@ export function definedOnly<T extends object>(given: T): { [K in keyof T]?: Excl
   };
 }
 
-/** Of two sets of numbers, the smaller of each; a number that is absent or Infinity says nothing. */
+/** Returns the smaller of each number of two sets. A number that is absent or Infinity says nothing. */
 export function smallerOf<T extends Limits | ToolOptions>(one: T, other: T): T {
   const smaller: Record<string, number> = {};
   for (const [name, value = Infinity] of [...Object.entries(one), ...Object.entries(other)] as [string, number?][]) {

@@ -131,7 +131,7 @@ export const NUMBERS = {
   compactTextChars: row(20_000, 200, 10_000_000), // as above, of each message's own text
   compactCalls: row(20, 1, 1000), // calls for one conversation; for a longer one each message is read in a shorter form
   compactIdentifiers: row(12, 0, 1000), // names, paths and ids that a summary must have; those it lacks are added
-  // Of the user's latest request that is quoted at least; all of it if there is room.
+  // At least so much of the user's latest request is quoted; all of it if there is room.
   compactQuoteChars: row(2000, 0, 100_000),
   contextTokens: row(200_000, 1, 1_000_000_000), // the window of a model that nobody stated and our table does not have
 

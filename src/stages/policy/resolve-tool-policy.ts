@@ -48,12 +48,12 @@ function commandCeiling({ commands: { maxChars } }: Policy, toolName: string, ce
   return isCommand ? { ...ceiling, maxChars: Math.min(ceiling.maxChars ?? maxChars, maxChars) } : ceiling;
 }
 
-/** True if the user, the tool itself or a call limits a tool's lines. */
+/** Returns true if the user, the tool itself or a call limits a tool's lines. */
 function limitsLines({ ceiling }: Policy, rows: readonly ToolOverride[]): boolean {
   return ceiling.maxLines !== NUMBERS.ceilingLines.default || rows.some(({ limits }) => limits?.maxLines !== undefined);
 }
 
-/** True if a project limits a tool's lines. A row of its own that is above what holds without it has no effect. */
+/** Returns true if a project limits a tool's lines. A row of its own that is above what holds without it has no effect. */
 function projectLimitsLines({ project, ceiling }: Policy, toolName: string, alone: ToolOverride): boolean {
   if (project === null) return false;
   const theirs = mergeRows(project.default, ...rowsFor(project.rules, toolName)).limits?.maxLines;
@@ -183,7 +183,7 @@ export function lastSegment(name: string): string {
   return name.split(SEPARATOR).findLast((segment) => segment !== "") ?? name;
 }
 
-/** Whether `name` has the pattern's literal parts in order. `*` stands for any text; no regular expression is made. */
+/** Returns true if `name` has the pattern's literal parts in order. `*` stands for any text; no regular expression is made. */
 export function matchesPattern(pattern: string, name: string): boolean {
   const parts = pattern.toLowerCase().split("*");
   const text = name.toLowerCase();

@@ -40,9 +40,9 @@ export interface PruneFrame<Item extends PruneItem = PruneItem> {
   /** What the item would take trimmed; null if it is not over the size from which results are trimmed. */
   afterTrim(item: Item): Weight | null;
   afterClear(item: Item): Weight;
-  /** Of an item's characters, the line breaks that join its texts. No provider gets them. */
+  /** The line breaks that join an item's texts, which its characters include. No provider gets them. */
   joints(item: Item): number;
-  /** Of all characters, those that a count of texts and of calls' arguments alone does not have. */
+  /** The characters that are neither in texts nor in calls' arguments. */
   excessChars(): number;
 }
 
@@ -52,7 +52,7 @@ export interface PruneCut<Item extends PruneItem = PruneItem> {
   to: "trimmed" | "cleared";
 }
 
-/** Whether a tool's results may be pruned: deny wins, an empty allow means all, letter case does not count. */
+/** Returns true if a tool's results may be pruned: deny wins, an empty allow means all, letter case does not count. */
 function isSelected({ allow, deny }: PruningPolicy["tools"], tool: string): boolean {
   const name = tool.trim();
   const isNamed = (patterns: readonly string[]) => patterns.some((pattern) => matchesPattern(pattern.trim(), name));
@@ -66,7 +66,7 @@ type Selected<Item extends PruneItem> = { items: Item[]; why: null } | { items: 
 type Places = Pick<PruneFrame, "firstUser" | "assistants" | "items">;
 
 /**
- * Whether a result may be pruned: it stands between the first user's message and the cutoff, which is the assistant message
+ * Returns true if a result may be pruned: it stands between the first user's message and the cutoff, which is the assistant message
  * that is `keepLastAssistants` from the end, and its tool is selected. What came before a user spoke, and what is still in
  * use, is left alone, and so are the newest images, audio and files. In words why, where none may.
  */
@@ -111,7 +111,7 @@ function newestMedia(items: readonly PruneItem[], keep: number): Set<PruneItem> 
   return newest;
 }
 
-/** Whether requests are pruned as others do it, to the letter: a placeholder may then be longer than what it stands for. */
+/** Returns true if requests are pruned as others do it, to the letter: a placeholder may then be longer than what it stands for. */
 export function isLiteral({ sticky, estimate }: PruningPolicy): boolean {
   return !sticky && estimate === "chars/4";
 }

@@ -34,7 +34,7 @@ function readOf(input: unknown): FileRead | null {
   return { path, isWhole, input: JSON.stringify(others.sort(([a], [b]) => (a < b ? -1 : 1))) };
 }
 
-/** Whether a later read shows all that an earlier one of the same file did. */
+/** Returns true if a later read shows all that an earlier one of the same file did. */
 export function supersedes(later: FileRead, earlier: FileRead): boolean {
   return later.path === earlier.path && (later.isWhole || later.input === earlier.input);
 }

@@ -19,7 +19,7 @@ export const NO_WEIGHT: Readonly<Weight> = { chars: 0, tokens: 0, bytes: 0 };
 export interface WeighedMessage {
   view: WireMessage;
   outside: Weight;
-  /** Of what is outside: images, audio and files. */
+  /** The part of `outside` that is images, audio and files. */
   outsideMedia: Weight;
   results: { texts: Weight & { lines: number }; media: Weight /** Of texts. */; count: number }[];
   /** Long strings of calls, for each call that has some. They are apart from what is outside. */

@@ -6,12 +6,12 @@ import type { Receipt } from "../../contract/receipt.ts";
 const PLAIN_WORD = /^[\w.]{0,19}$/;
 const MAX_DEPTH = 16;
 
-/** True if a text could hold a secret. With rules of one's own (`anyText`) every text could. */
+/** Returns true if a text could hold a secret. With rules of one's own (`anyText`) every text could. */
 export function mayHoldSecret(text: string, anyText: boolean): boolean {
   return text !== "" && (anyText || !PLAIN_WORD.test(text));
 }
 
-/** True if an event has a text that could hold a secret. Sessions, calls and ids are keys and stay as they are. */
+/** Returns true if an event has a text that could hold a secret. Sessions, calls and ids are keys and stay as they are. */
 export function eventMayHoldSecret(event: SpillwayEvent, may: (text: string) => boolean): boolean {
   const { tool, receipt, more } = event;
   return may(tool ?? "") || may(receipt?.tool ?? "") || someText([receipt?.faults, more], may, 0);
@@ -51,7 +51,7 @@ function withTexts(value: unknown, change: (text: string) => string, depth: numb
   );
 }
 
-/** True if part of the output is not shown. */
+/** Returns true if part of the output is not shown. */
 export function isCut({ omitted, folded }: Receipt): boolean {
   return omitted.bytes > 0 || folded.bytes > 0;
 }

@@ -36,12 +36,12 @@ export function bytesOf(text: string): number[] {
   return [...new TextEncoder().encode(text)];
 }
 
-/** True if these bytes stand at a place. */
+/** Returns true if these bytes stand at a place. */
 export function startsWith(bytes: Uint8Array, at: number, wanted: readonly number[]): boolean {
   return wanted.every((byte, index) => bytes[at + index] === byte);
 }
 
-/** True if no byte belongs to both. */
+/** Returns true if no byte belongs to both. */
 export function disjoint(one: ByteSet, other: ByteSet): boolean {
   return one.every((has, byte) => has === 0 || other[byte] === 0);
 }

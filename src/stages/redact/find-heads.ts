@@ -42,7 +42,7 @@ export function findHeads(
   return bytes.length;
 }
 
-/** True if a rule could begin here; bytes that are not there yet could be any. */
+/** Returns true if a rule could begin here; bytes that are not there yet could be any. */
 function mayBegin({ firsts, pairs, heads }: Prefilter, bytes: Uint8Array, at: number): boolean {
   const left = bytes.length - at;
   const one = bytes[at] as number;
@@ -81,7 +81,7 @@ function findInNative(
 const HEADS_BINARY =
   "AGFzbQEAAAABBwFgAn9/AX8DAgEABQMBAAsHEQIGbWVtb3J5AgAEZmluZAAACq4CAasCAwR/AX4Gf0GAgBghAiAALwEAQQF0LwEAIQsgAC8BAUEBdC8BACEMA0AgACkDAiEGIAshByAMIQggBkIBhqdB/v8HcS8BACEJIAZCB4inQf7/B3EvAQAhCiAGQg+Ip0H+/wdxLwEAIQsgBkIXiKdB/v8HcS8BACEMIAcgCUEIdnEgCCAKQQh2cXIgCSALQQh2cSAKIAxBCHZxcnIEQCAAIQMgAEEEaiEEIAQgAUsEQCABIQQLA0AgAygCAEGx893xeWxBDHYhBSACIAM2AgAgAkEAIAMvAQBBAXQvAQAgAy8BAkEBdC0AAXFHIAVBA3YtAICACCAFQQdxdnFBAnRqIQIgA0EBaiEDIAMgBEkNAAsLIABBBGohACAAIAFJDQALIAJBgIAYa0ECdgs=";
 
-/** Null if there is no WebAssembly: the loop finds the same places. */
+/** Returns null if there is no WebAssembly: the loop finds the same places. */
 function loadNative(): Native | null {
   loaded = null;
   try {

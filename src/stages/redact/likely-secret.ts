@@ -20,7 +20,7 @@ const LETTERS_PATH = /^[A-Za-z_$]+(?:(?:\.|::|->|\/|-)[A-Za-z_$]+)*$/;
 const STAND_IN = /^(?:\$|\{|%[A-Za-z({]|\[redacted:|\*+$|\.+$|x+$|your?[-_])/i;
 const ODD: ByteSet = byteSet("!#$%&*+=?@^~|");
 
-/** Whether a value assigned to a name such as `password` or `token` is one, not a placeholder, a variable or code. */
+/** Returns true if a value assigned to a name such as `password` or `token` is one, not a placeholder, a variable or code. */
 export function likelySecret(bytes: Uint8Array, from: number, to: number, about: ValueAbout): boolean {
   const length = to - from;
   if (length < (about.password ? 6 : 10)) return false;

@@ -155,7 +155,7 @@ function look(window: Window, entry: Entry, start: number, touches: boolean): Lo
   return { from, to, goesOn };
 }
 
-/** True if what stands before a place lets a rule's secret begin there. */
+/** Returns true if what stands before a place lets a rule's secret begin there. */
 function mayStartAt(window: Window, { program, rule }: Entry, place: number, touches: boolean): boolean {
   if (program.startsAfter !== null && !touches && !window.wordStarts(place, program.startsAfter)) return false;
   const { before } = rule;
@@ -164,7 +164,7 @@ function mayStartAt(window: Window, { program, rule }: Entry, place: number, tou
   );
 }
 
-/** Whether a word that ends at a place goes on there. */
+/** Says whether a word that ends at a place goes on there. */
 function borderAt(window: Window, at: number): "border" | "none" | "more" {
   if (at >= window.end && !window.final) return "more";
   return WORD[window.byteAt(at)] === 1 ? "none" : "border";
@@ -252,7 +252,7 @@ export class Replacer {
     waiting.push({ ...touching, entry });
   }
 
-  /** True if a key that waits may end here: each of the two is the other's border. */
+  /** Returns true if a key that waits may end here: each of the two is the other's border. */
   touches(place: number): boolean {
     return this.waiting.slice(-MOST_TOUCHED).some(({ least, most, from, entry: { rule } }) => {
       const mayEnd = least <= place && place <= most;

@@ -110,7 +110,7 @@ export class Window {
     return stretch;
   }
 
-  /** Where the run of a set's bytes from `at` on stops, for whoever asks. */
+  /** Returns where the run of a set's bytes from `at` on stops. Each asker has a stretch of its own. */
   runEnd(set: ByteSet, at: number, asker: object = set): number {
     const { bytes, start } = this;
     const stretch = this.search(asker, at);
@@ -120,7 +120,7 @@ export class Window {
     return stop;
   }
 
-  /** True if no word of these bytes goes on at `at`: an escape, a percent code or a terminal code before it is no part of one. */
+  /** Returns true if no word of these bytes goes on at `at`: an escape, a percent code or a terminal code before it is no part of one. */
   wordStarts(at: number, word: ByteSet): boolean {
     const last = this.byteAt(at - 1);
     if (last < 0 || word[last] === 0) return !this.endsDigestName(at - 1);

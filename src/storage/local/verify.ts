@@ -26,7 +26,7 @@ export interface VerifyReport {
 
 /** Where the bytes are. */
 export interface VerifiedFiles {
-  /** Null if there is no such artifact any more; `opened` is null if only its bytes are gone. */
+  /** Returns null if there is no such artifact any more; `opened` is null if only its bytes are gone. */
   open(row: ArtifactTable): Promise<{ opened: Pick<OpenBytes, "bytes"> | null } | null>;
   /** Names what no row names. */
   orphans(): Promise<string[]>;

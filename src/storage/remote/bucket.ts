@@ -19,7 +19,7 @@ export interface Bucket {
   readonly place: string;
   /** Whole or not at all: a large object is sent in parts, and a fault ends the upload. */
   put(key: string, source: ObjectSource): Promise<void>;
-  /** Null if there is no such object. Throws if the answer is shorter than asked for. */
+  /** Returns null if there is no such object. Throws if the answer is shorter than asked for. */
   read(key: string, from: number, to: number): Promise<Uint8Array | null>;
   /** Passes over objects that are not there. */
   remove(keys: readonly string[]): Promise<void>;
@@ -209,7 +209,7 @@ function statusOf(error: unknown): number | null {
   return error instanceof Error && "status" in error && typeof error.status === "number" ? error.status : null;
 }
 
-/** True if the same may succeed a little later: no answer, half an answer, too many requests, or a fault of the server. */
+/** Returns true if the same may succeed a little later: no answer, half an answer, too many requests, or a fault of the server. */
 function isPassing(error: unknown): boolean {
   const status = statusOf(error);
   return status === null ? !SpillwayError.is(error) : status === 408 || status === 429 || status >= 500;

@@ -15,7 +15,7 @@ import { type Answered, all, change, type Query, queriesOf, type Sql, type Steps
 /** A database in a PostgreSQL server, which any number of machines use at once. */
 export interface Postgres extends Sql {
   readonly place: string;
-  /** Whether the server has answered since this was opened. */
+  /** Returns true if the server has answered since this was opened. */
   hasAnswered(): boolean;
   /** Runs `act` unless another process runs the same now; returns null then. The lock goes with the connection. */
   alone<T>(what: "retention", act: () => Promise<T>): Promise<T | null>;
@@ -155,7 +155,7 @@ export async function openPostgres(
 
   const read = <T>(steps: () => Steps<T>): Promise<T> => attempt(() => run(pool, steps()));
 
-  /** Whether a transaction was committed whose answer never came. */
+  /** Returns true if a transaction was committed whose answer never came. */
   const wasCommitted = async (transaction: string): Promise<boolean> => {
     const status = sql<string | null>`pg_xact_status(${transaction}::text::xid8)`.as("status");
     const [found] = await read(() => all(kysely.selectNoFrom(status)));
@@ -231,7 +231,7 @@ async function rememberDown(downFile: string, place: string): Promise<void> {
   await writeFile(downFile, place, { mode: PRIVATE_FILE });
 }
 
-/** Whether the file says that this server did not answer a short while ago. */
+/** Returns true if the file says that this server did not answer a short while ago. */
 async function isDownSince(downFile: string, place: string): Promise<boolean> {
   try {
     const { mtimeMs } = await stat(downFile);
@@ -341,19 +341,19 @@ const LOST_SYSTEM = new Set([
   "ENOTFOUND",
 ]);
 
-/** True if nobody can know any more what the server did. */
+/** Returns true if nobody can know any more what the server did. */
 function isConnectionLost(error: unknown): boolean {
   const code = codeOf(error);
   if (LOST.test(code) || LOST_SYSTEM.has(code)) return true;
   return code === "" && /connection|timeout|terminated|not queryable/i.test(messageOf(error));
 }
 
-/** True if the same may succeed a little later. */
+/** Returns true if the same may succeed a little later. */
 function isPassing(error: unknown): boolean {
   return !SpillwayError.is(error) && (PASSING.test(codeOf(error)) || isConnectionLost(error));
 }
 
-/** True if the server wants another user, another password or another database. An operator can mend that. */
+/** Returns true if the server wants another user, another password or another database. An operator can mend that. */
 function isRefused(error: unknown): boolean {
   return /^(28|3D000)/.test(codeOf(error));
 }

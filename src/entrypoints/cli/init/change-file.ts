@@ -25,7 +25,7 @@ export interface FileChange {
   before: string;
   /** Empty to remove the file. */
   after: string;
-  /** Whether we wrote the file as it is; if it is left out, the text tells. */
+  /** True if we wrote the file as it is; if it is left out, the text tells. */
   isOurs?: boolean;
 }
 

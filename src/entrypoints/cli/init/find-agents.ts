@@ -15,7 +15,7 @@ export function whyNotHere({ command, folder }: Agent): string | null {
   return `no "${command}" is on the PATH, and there is no ${folder("user")}`;
 }
 
-/** Whether a command is on the PATH. What npm puts there while it runs a script is not what an agent will have. */
+/** Returns true if a command is on the PATH. What npm puts there while it runs a script is not what an agent will have. */
 function isOnPath(command: string): boolean {
   return foldersWith(command).some((folder) => !OF_NPM.test(folder));
 }

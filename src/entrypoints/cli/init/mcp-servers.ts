@@ -70,7 +70,7 @@ export function withProxy(text: string, file: McpFile, isOffered = false): Serve
   return { ...made, offers: offering.has(EVERYWHERE) };
 }
 
-/** True if a server that is started in every project offers `recall` and `search`. */
+/** Returns true if a server that is started in every project offers `recall` and `search`. */
 export function offersIn(text: string, file: McpFile): boolean {
   return serversIn(text, file).started.some((server) => offers(server) && !server.isProjects);
 }

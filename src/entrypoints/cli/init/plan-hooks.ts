@@ -33,14 +33,14 @@ export function planHooks(agent: Agent, whose: Whose, { wrapCommands, remove }: 
   });
 }
 
-/** Whether an agent's file has hooks of ours. */
+/** Returns true if an agent's file has hooks of ours. */
 export function hasHooks(file: HookFile): boolean {
   if (!existsSync(file.path)) return false;
   const text = readText(file.path);
   return "text" in file ? isOurText(text, file) : hookedEvents(text, file.hasComments).length > 0;
 }
 
-/** Whether a file begins with the line that ours begins with. */
+/** Returns true if a file begins with the line that ours begins with. */
 function isOurText(text: string, ours: { text: string }): boolean {
   return text.split(/\r?\n/, 1)[0] === ours.text.split("\n", 1)[0];
 }
@@ -59,7 +59,7 @@ function undone(agent: Agent, whose: Whose, text: string): string {
   return isOnlyOurs ? before : rest;
 }
 
-/** Whether nothing is left but what we put in where there was no file. */
+/** Returns true if nothing is left but what we put in where there was no file. */
 function isBare(text: string, { base = {} }: HookRows): boolean {
   return sameWords(text, JSON.stringify(base));
 }

@@ -9,7 +9,7 @@ export interface TomlValue {
   text?: string;
   /** The values of a list. */
   items?: Pick<TomlValue, "start" | "end" | "text">[];
-  /** Whether it stands in a table between braces. */
+  /** True if it stands in a table between braces. */
   isInline: boolean;
 }
 

@@ -16,7 +16,7 @@ export interface StartedCommand {
   exitCode: Promise<number>;
   /** Why it could not be started; null if it was. Settles when the command is started or cannot be. */
   fault: Promise<string | null>;
-  /** Whether both streams came through one pipe, so that their order is the true one. */
+  /** True if both streams came through one pipe, so that their order is the true one. */
   isTrueOrder: boolean;
   /** Sends a signal to the command and all its children. */
   signal(name: NodeJS.Signals): void;

@@ -13,18 +13,18 @@ export interface Entry {
   [field: string]: unknown;
 }
 
-/** Whether this is the first line of a session, which has an id but is not part of the tree. */
+/** Returns true if this is the first line of a session, which has an id but is not part of the tree. */
 export function isHeader(value: unknown): boolean {
   return isRecord(value) && value.type === "session" && typeof value.id === "string";
 }
 
-/** Whether a line is part of the tree. */
+/** Returns true if a line is part of the tree. */
 export function isEntry(value: unknown): value is Entry {
   if (!isRecord(value) || typeof value.type !== "string" || value.type === "session") return false;
   return typeof value.id === "string" && (value.parentId === null || typeof value.parentId === "string");
 }
 
-/** Whether this is a line of the oldest sessions, which are plain lists. */
+/** Returns true if this is a line of the oldest sessions, which are plain lists. */
 export function isPlainEntry(value: unknown): value is { message: unknown; timestamp?: unknown } {
   return isRecord(value) && value.type === "message" && isRecord(value.message) && !isEntry(value);
 }
@@ -36,10 +36,10 @@ export interface Survey {
   leaf: string | null;
   /** Entries that a context_edit of this branch has changed already. */
   edited: Set<string>;
-  /** Whether the program that wrote the session knows context_edit. */
+  /** True if the program that wrote the session knows context_edit. */
   hasEdits: boolean;
   ids: Set<string>;
-  /** Whether the file ends with a line break or is empty. */
+  /** True if the file ends with a line break or is empty. */
   isComplete: boolean;
 }
 
@@ -51,7 +51,7 @@ const SIGN = new RegExp(`"type"\\s*:\\s*"(?:${[...SIGNS_OF_EDITS].join("|")})"`)
 
 const NOTHING = new Uint8Array();
 
-/** Whether the program that wrote a session knows context_edit. Only lines that may say so are parsed. */
+/** Returns true if the program that wrote a session knows context_edit. Only lines that may say so are parsed. */
 export function knowsEdits({ descriptor, bytes }: Snapshot): boolean {
   for (const line of readLines(descriptor, 0, bytes)) {
     const { buffer, byteOffset, byteLength } = line.bytes ?? NOTHING;

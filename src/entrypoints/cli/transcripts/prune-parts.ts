@@ -74,7 +74,7 @@ function roleOf(wire: Wire, message: unknown) {
   return wire.read(message).role;
 }
 
-/** Whether what is no old result is over the window. Of a request that is much too long, only the start is read for it. */
+/** Returns true if what is no old result is over the window. Of a request that is much too long, only the start is read for it. */
 function isOver(messages: MessageList, wire: Wire, { estimate }: PruningPolicy, window: number): boolean {
   const count = countSamples(estimateCounter);
   let left = window;

@@ -106,7 +106,7 @@ const KINDS: Readonly<Record<string, number>> = { message: MESSAGE, compaction: 
 /** Added to what an answer is, until it is found on the branch. */
 const BESIDE = 8;
 
-/** Of each line what it takes to find the branch. Nothing of it is held later. */
+/** What it takes to find the branch of each line. Nothing of it is held later. */
 class Tree {
   readonly kinds = new Column(Uint8Array);
   /** The line of the entry before; -1 if it has none, and -2 if `#far` has its id. */
@@ -297,7 +297,7 @@ export function readContexts(
   return { contexts, answersBeside };
 }
 
-/** False for what is no object, and for a line of a plain list that should have a message and has none. */
+/** Returns false for what is no object, and for a line of a plain list that should have a message and has none. */
 function isUsable(value: unknown): value is Partial<Entry> {
   return isRecord(value) && (value.type !== "message" || isEntry(value) || isPlainEntry(value));
 }

@@ -80,7 +80,7 @@ export function breakOf({ bytes, hasBreak }: Line): string {
   return bytes?.at(-1) === 13 ? "\r\n" : "\n";
 }
 
-/** True for a line with nothing but white space. */
+/** Returns true for a line with nothing but white space. */
 export function isBlank({ bytes }: Line): boolean {
   return bytes !== null && bytes.every((byte) => byte === 32 || byte === 9 || byte === 13);
 }

@@ -91,7 +91,7 @@ function readResult(event: JsonRecord): ToolResult {
   };
 }
 
-/** Of a longer result Claude Code shows the first 2 KB. Of Bash it says itself how much it shows, and Read has no such limit. */
+/** Claude Code shows the first 2 KB of a longer result. For Bash it says itself how much it shows, and Read has no such limit. */
 const MOST_CHARS = 50_000;
 const MOST_GREP_CHARS = 20_000;
 /** The least that its users can set for Bash. */

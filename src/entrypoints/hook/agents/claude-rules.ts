@@ -22,7 +22,7 @@ const ALWAYS_ASKED = /\brm(dir)?\b|\.(git|claude|vscode|idea)\b/;
 const RULE_FLAGS = /--(disallowed-?tools|(managed-)?settings)\b/i;
 
 /**
- * Whether one of these rules, or a check that is built in, could match a command or any part of it. In doubt the answer is
+ * Returns true if one of these rules, or a check that is built in, could match a command or any part of it. In doubt the answer is
  * yes: it is enough that each word of the rule stands somewhere in the command, with quotes and escapes taken out.
  */
 export function isRuled(command: string, rules: readonly string[]): boolean {

@@ -30,7 +30,7 @@ export interface RuleEdit {
 
 /** A rule that looks at a request and says what to change. */
 export interface Rule extends Omit<ReplayPolicy, "start"> {
-  /** Whether a changed result stays changed. Otherwise the rule sees every request as it was recorded. */
+  /** True if a changed result stays changed. Otherwise the rule sees every request as it was recorded. */
   sticky: boolean;
   plan(request: RuleRequest): RuleEdit[];
 }

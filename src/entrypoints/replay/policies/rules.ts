@@ -41,7 +41,7 @@ export const opencode = byRule({
   },
 });
 
-/** Of Anthropic and of LangChain. */
+/** The numbers of Anthropic's rule and of LangChain's. */
 const TRIGGER_TOKENS = 100_000;
 const KEEP_RESULTS = 3;
 

@@ -31,7 +31,7 @@ const COMMON = new Set(
   ).split(" "),
 );
 
-/** True for a word that stands in every question. */
+/** Returns true for a word that stands in every question. */
 export function isCommon(word: string): boolean {
   return COMMON.has(word.toLowerCase());
 }

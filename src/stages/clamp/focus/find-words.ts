@@ -104,7 +104,7 @@ export class WordFinder {
     return end;
   }
 
-  /** True if a word begins at `at`, of which at least four bytes are there. */
+  /** Returns true if a word begins at `at`, of which at least four bytes are there. */
   #isAt(bytes: Uint8Array, at: number): boolean {
     const pairs = this.#pairs;
     const isLike =
@@ -139,7 +139,7 @@ function isAlphanumeric(byte: number): boolean {
   return (byte >= 48 && byte <= 57) || ((byte | 32) >= 97 && (byte | 32) <= 122) || byte >= 128;
 }
 
-/** True where a part of a name begins with a capital. */
+/** Returns true where a part of a name begins with a capital. */
 function isHump(line: Uint8Array, at: number): boolean {
   const isUpper = (byte: number) => byte >= 65 && byte <= 90;
   return isUpper(line[at] as number) && !isUpper(line[at - 1] as number);

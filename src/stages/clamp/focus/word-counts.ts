@@ -48,7 +48,7 @@ export class WordCounts {
     return weight;
   }
 
-  /** True if a word stands in some line, is rare, and is not among those that were seen. */
+  /** Returns true if a word stands in some line, is rare, and is not among those that were seen. */
   isMissing(word: number, seen: number): boolean {
     return (this.#counts[word] ?? 0) > 0 && (seen & (1 << word)) === 0 && this.#weightOf(word) > LEAST_RARITY;
   }

@@ -84,12 +84,12 @@ export interface JsonSkip {
 /** What a group holds, in order. */
 export type JsonEntry = JsonMember | JsonSkip;
 
-/** True for an entry that is shown. */
+/** Returns true for an entry that is shown. */
 export function isMember(entry: JsonEntry): entry is JsonMember {
   return "node" in entry;
 }
 
-/** True for a value with entries. */
+/** Returns true for a value with entries. */
 export function isGroup(node: JsonNode): node is JsonGroup {
   return "entries" in node;
 }
@@ -99,7 +99,7 @@ export function lastLine(node: JsonNode): number {
   return "toLine" in node ? node.toLine : node.line;
 }
 
-/** True if nothing of a value is left out. */
+/** Returns true if nothing of a value is left out. */
 export function isWhole(node: JsonNode): boolean {
   if (node.kind === "text") return node.tail === null;
   return isGroup(node) ? node.isWhole && !node.isOpen : node.kind === "scalar";

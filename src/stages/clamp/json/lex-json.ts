@@ -122,7 +122,7 @@ export class JsonLexer {
     this.#at += bytes.length;
   }
 
-  /** True if what came is one or more whole values. */
+  /** Returns true if what came is one or more whole values. */
   end(): boolean {
     if (this.#skimmer !== null && this.#kinds.length === 0 && this.#skimmer.isBetween) this.#endSkim(this.#at);
     return !this.failed && this.#kinds.length === 0 && this.values > 0;

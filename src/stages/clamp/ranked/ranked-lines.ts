@@ -219,7 +219,7 @@ export class WantedLines {
   }
 
   #tiers(): HeldLine[][] {
-    // Of lines with the same words those of a lower rank come first.
+    // If lines have the same words, those of a lower rank come first.
     const byWeight = new Map<number, HeldLine[]>();
     for (const line of this.#lines) {
       const weight = this.#counts.weight(line.words ?? 0);

@@ -114,7 +114,7 @@ function chooseEdges(edges: Edges, budget: Budget): Choice {
   return { startTo, endFrom, stoppedBy: firstOf(stops) };
 }
 
-/** Of several limits that stopped a side, the one told. */
+/** Chooses the limit that is named if several stopped a side. */
 function firstOf(stops: (Unit | null)[]): Unit | null {
   return UNITS.find((unit) => stops.includes(unit)) ?? null;
 }

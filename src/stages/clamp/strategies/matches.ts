@@ -48,7 +48,7 @@ function matchedFile(line: string): string | null {
 const TROUBLE =
   /\bUNMET\b|\bERR!|(?:^| )(?:[\w.]*[Ee]rror|ERROR|fatal|panic|invalid|extraneous|missing): |: (?:Permission denied|No such file or directory|Input\/output error|Is a directory)$|^(?:FAIL|ERROR|FAILED) |\b\d+ failed\b/;
 
-/** True if the tool that lists or searches says in this line what went wrong, rather than what it found. */
+/** Returns true if the tool that lists or searches says in this line what went wrong, rather than what it found. */
 export function tellsTrouble(line: string): boolean {
   return TROUBLE.test(line);
 }

@@ -51,7 +51,7 @@ function definitionDepth(line: string): number | null {
   return Math.ceil(indent / 4);
 }
 
-/** A web page that was read from a file: whoever reads it wants its markup, perhaps to change it. */
+/** Returns true for a web page that was read from a file: its reader wants the markup, perhaps to change it. */
 function isPageSource(sample: KindSample): boolean {
   return isPage(sample) && (sample.tool === "read_file" || sample.shows);
 }

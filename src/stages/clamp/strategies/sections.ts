@@ -6,7 +6,7 @@ import { isTable } from "./table.ts";
 
 const RANKS = 14;
 const LOOK_BYTES = 400;
-/** Of the room, what lines may take that say something rare, with the heads above them. */
+/** The share of the room for lines that say something rare, with the heads above them. */
 const RARE_SHARE = 0.6;
 /** Lines of one section in the first step of its depth; each further step has twice as many. */
 const FIRST_LINES = 2;
@@ -129,7 +129,7 @@ class SectionReader {
 
 /** The indent of what stands above all else. */
 const TOP = -1;
-/** Of like keys in one section so many are told apart, as the cells of a row are. */
+/** So many like keys in one section are told apart, as the cells of a row are. */
 const MOST_ALIKE = 15;
 /** Deeper lines stand under the same heads. */
 const MOST_DEPTH = 32;

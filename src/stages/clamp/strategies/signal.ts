@@ -121,7 +121,7 @@ function cutSignal(ended: Ended, room: Room): Cut {
   return hidden.length === 0 ? cut : { ...cut, hidden };
 }
 
-/** Of the room, what lines may take that a reader would miss, and how many are tried. */
+/** The share of the room for lines that a reader would miss, and how many such lines are tried. */
 const MISSING_SHARE = 0.4;
 const MOST_MISSING = 64;
 
@@ -141,12 +141,12 @@ function widened(ended: Ended, budget: Budget, gap: Size, kept: Uint8Array): { k
     : { kept, hidden };
 }
 
-/** True if somebody gave a focus. Words that a call seems to be for are none. */
+/** Returns true if somebody gave a focus. Words that a call seems to be for are none. */
 function isAsked({ focus }: StrategyRequest): boolean {
   return focus !== undefined && !focus.isSoft;
 }
 
-/** True if there are lines to choose from, and room for choosing. */
+/** Returns true if there are lines to choose from, and room for choosing. */
 function hasRoom({ request, judged: { store, telling, messages }, total }: Ended, budget: Budget): boolean {
   const isTelling = messages.length > 0 || (telling.rows.length > 0 && telling.rows.length <= MOST_TELLING);
   const least = isAsked(request) || isTelling ? LEAST_WITH_AIM : LEAST;
