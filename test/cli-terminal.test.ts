@@ -401,12 +401,15 @@ describe("completions", () => {
 
   it.skipIf(!has("fish"))("fish completes them too (skipped where fish is not installed)", () => {
     const file = script("fish");
-    for (const [line, words] of Object.entries(expected)) {
-      const { stdout, stderr } = spawnSync("fish", ["--no-config", "-c", `source ${file}; complete -C "${line}"`], {
+    const completed = (line: string) =>
+      spawnSync("fish", ["--no-config", "-c", `source ${file}; complete -C "${line}"`], {
         encoding: "utf8",
         env: plainEnv,
         cwd: empty,
       });
+    expect(completed("spillway run -q -- printen").stdout).toMatch(/^printenv\b/m);
+    for (const [line, words] of Object.entries(expected)) {
+      const { stdout, stderr } = completed(line);
       const told = stdout
         .trim()
         .split("\n")

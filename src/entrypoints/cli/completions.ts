@@ -136,6 +136,8 @@ function fish(table: readonly CommandRow[]): string {
   return `# fish completion for spillway. In ~/.config/fish/config.fish: spillway completion fish | source
 complete -c spillway -n __fish_use_subcommand -f -l version -d 'print the version'
 complete -c spillway -n __fish_use_subcommand -f -l help -d 'print the help'
+# After -- stands a command with its own words.
+complete -c spillway -n 'contains -- -- (commandline -opc)' -x -a '(complete -C (commandline -cp | string replace -r "^.*? -- " ""))'
 ${lines.join("\n")}
 `;
 }
