@@ -34,7 +34,7 @@ export function policyValues(sources: readonly ConfigSource[], tool?: string): C
 /** A value as a config file takes it. */
 export function writtenInFile({ name, value }: ConfigValue): Pick<ConfigValue, "name" | "value"> {
   // No file sets this one: it follows from where the limit of lines comes from.
-  if (name === "shortChars") return { name: "(whole up to)", value: `${grouped(Number(value))} chars` };
+  if (name === "shortChars") return { name: "(max_lines above)", value: `${grouped(Number(value))} chars` };
   const key = name
     .replace(/^(limits|lines|options)\./, "")
     .replace(/\btriggerChars$/, "triggerThreshold")
