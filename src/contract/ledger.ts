@@ -25,7 +25,7 @@ export interface Totals {
   bytesIn: number;
   bytesShown: number;
   tokensShown: number;
-  /** What the whole outputs would have taken, by the same measure of bytes a token. */
+  /** What models would have got without Spillway, less what the host itself would have cut; by the same measure of bytes a token. */
   tokensIn: number;
   recalls: number;
   recalledBytes: number;

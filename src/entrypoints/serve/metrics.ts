@@ -28,7 +28,7 @@ const LEDGER_COUNTERS: Record<keyof Totals, [name: string, help: string]> = {
   cutCalls: ["spillway_outputs_cut_total", "Outputs of which something was cut."],
   bytesIn: ["spillway_output_bytes_total", "Bytes of outputs as they came."],
   bytesShown: ["spillway_output_shown_bytes_total", "Bytes of outputs that models were shown."],
-  tokensIn: ["spillway_output_tokens_total", "Tokens that whole outputs would have taken."],
+  tokensIn: ["spillway_output_tokens_total", "Tokens that models would have got without Spillway."],
   tokensShown: ["spillway_output_shown_tokens_total", "Tokens of outputs that models were shown."],
   recalls: ["spillway_recalls_total", "Times that something was read back."],
   recalledBytes: ["spillway_recalled_bytes_total", "Bytes that were read back."],
