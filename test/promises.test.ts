@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { memoryStore } from "../dist/extend.js";
 import { createSpillway } from "../dist/index.js";
-import { clampText } from "../dist/stages.js";
+import { clampText, strategies } from "../dist/stages.js";
 import { checkBlocks } from "./promises/blocks.mjs";
+import { STRATEGIES } from "./promises/cases.mjs";
 import { DOORS, tryDoor } from "./promises/doors.mjs";
 import { checkText, Findings } from "./promises/promises.mjs";
 
@@ -16,6 +17,10 @@ describe("the promises of every output", () => {
     const broken = await tryDoor(door, { seed: SEED, cases });
     expect(broken.map(({ given, promise, why }) => `${given.seed}: ${promise}: ${why}`)).toEqual([]);
   });
+});
+
+it("every strategy is tried", () => {
+  expect(STRATEGIES.toSorted()).toEqual(strategies.map(({ name }) => name).toSorted());
 });
 
 describe("the checker notices", () => {

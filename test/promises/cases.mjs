@@ -9,6 +9,7 @@ export const STRATEGIES = [
   "diff",
   "matches",
   "listing",
+  "sections",
   "outline",
   "head",
   "tail",

@@ -160,6 +160,20 @@ describe.each(Object.entries(TRACES))("a trace of %s", (_, trace) => {
     expect(clampText(text, { maxLines }).text).toContain("the issuer said 51");
   });
 
+  it.each([
+    ["of GitHub Actions", "2026-03-01T10:00:00.1234567Z "],
+    ["of docker compose", "web-1  | "],
+    ["of kubectl", "[pod/web-6d4cf56db6-x7x9k/web] "],
+    ["of the system's log", "Mar  1 10:00:00 host app[4711]: "],
+    ["of a tag", "[web] "],
+  ])("also where each line has what a log puts before it: that %s", (_, before) => {
+    const served = each(60, (n) => `2026-11-18 10:00:${String(n - 1).padStart(2, "0")} INFO request ${n} served`);
+    for (const maxLines of [9, 12, 16]) {
+      const lines = [...served, ...trace(25, "the issuer said 51"), ...served].map((line) => `${before}${line}`);
+      expect(clampText(lines.join("\n"), { maxLines }).text).toContain("the issuer said 51");
+    }
+  });
+
   it("also where lines of a log stand between", () => {
     const property = fc.property(log(30), log(4), log(30), limits, sayings, (before, between, after, within, said) => {
       const lines = trace(12, said);

@@ -19,6 +19,8 @@ const MESSAGE =
 const ADDRESS_FRAME = /^\s*\d+ +\S+ +0x[\da-f]+ /i;
 /** A frame as Perl writes it: `main::pay("7") called at pay.pl line 12`. */
 const CALLED_FRAME = / called at \S+ line \d+$/;
+/** A frame as Rails and Ruby's own backtraces have it, at any indent: `app/models/order.rb:7:in 'pay'`. */
+const PLACED_FRAME = /:\d+:in [`'][^`']*'$/;
 /** Stands among the frames in Node: what is below it is the trace of another exception. */
 const CAUSE = /^\s*\[cause\]: /;
 /** An exception inside of the one that the line above tells of, as C# writes it. */
@@ -45,9 +47,11 @@ export class TraceFinder {
     const flags = store.flags[row] as number;
     if ((flags & IS_BLANK) !== 0 || (store.kind[row] as number) > REWRITTEN) return;
     const isFrame = (flags & IS_FRAME) !== 0;
+    const indent = indentOf(store, row);
     const isWeak =
-      scan.indent > 0 &&
-      (scan.has(FLAG["file:line"]) || (scan.has(FLAG["::"]) && CALLED_FRAME.test(textOf(store, row))));
+      (indent > 0 &&
+        (scan.has(FLAG["file:line"]) || (scan.has(FLAG["::"]) && CALLED_FRAME.test(textOf(store, row))))) ||
+      (scan.has(FLAG["file:line"]) && scan.has(FLAG.quote) && PLACED_FRAME.test(textOf(store, row)));
     const isOpen = ++this.#since <= REACH;
     const isHeader = !isFrame && scan.has(FLAG["colon end"]) && HEADER.test(textOf(store, row));
     const isInTrace = isOpen && (isWeak || ADDRESS_FRAME.test(textOf(store, row)));
@@ -57,7 +61,7 @@ export class TraceFinder {
       store.trace[row] = this.#trace;
       this.#since = 0;
     } else if (isOpen && this.#awaited >= 0) {
-      if (scan.indent <= this.#awaited) this.#takeBelow(store, row);
+      if (indent <= this.#awaited) this.#takeBelow(store, row);
     } else if (scan.indent === 0 || (isOpen && CAUSE.test(textOf(store, row)))) this.#since = REACH + 1;
     this.#wasWeak = isWeak;
   }
@@ -74,7 +78,7 @@ export class TraceFinder {
   #open(store: UnitStore, first: number): void {
     const text = textOf(store, first);
     this.#trace = ++this.#count;
-    this.#awaited = FRAMES_FIRST.test(text) ? (store.indent[first] as number) : -1;
+    this.#awaited = FRAMES_FIRST.test(text) ? indentOf(store, first) : -1;
     store.trace[first] = this.#trace;
     if (this.#awaited >= 0) return;
     let below = -1;
@@ -108,7 +112,15 @@ export class TraceFinder {
   }
 }
 
-function textOf({ bytes, byteAt, byteLength }: UnitStore, row: number): string {
-  const at = byteAt[row] as number;
-  return decode(bytes.subarray(at, at + Math.min(byteLength[row] as number, MAX_CHARS))).trimEnd();
+/** What a log puts before a line ends with one blank. */
+function indentOf({ indent, prefix }: UnitStore, row: number): number {
+  return Math.max(0, (indent[row] as number) - Math.sign(prefix[row] as number));
+}
+
+/** A line without what a log puts before it. */
+function textOf({ bytes, byteAt, byteLength, prefix }: UnitStore, row: number): string {
+  const before = prefix[row] as number;
+  const at = (byteAt[row] as number) + before;
+  const text = decode(bytes.subarray(at, at + Math.min((byteLength[row] as number) - before, MAX_CHARS))).trimEnd();
+  return before === 0 ? text : text.replace(/^ /, "");
 }

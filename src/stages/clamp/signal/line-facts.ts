@@ -1,4 +1,4 @@
-import { CONCEPT, conceptFeature, FLAG, hashesOf, LINE_FEATURES, WAY, wordHash } from "./line-features.ts";
+import { CONCEPT, conceptFeature, conceptOf, FLAG, hashesOf, LINE_FEATURES, WAY, wordHash } from "./line-features.ts";
 import { LINE_WEIGHTS } from "./weights.ts";
 
 // What bytes are to a line, and small looks at them.
@@ -165,6 +165,62 @@ export function pastTag(bytes: Uint8Array, start: number, stop: number): number 
   return at + 1 === stop || bytes[at + 1] === 32 || bytes[at + 1] === 9 ? at + 1 : start;
 }
 
+const LONGEST_NAME = 80;
+
+/**
+ * Past what says whose line it is where several write into one output: `web-1  | `, `[pod/web/app] `, `host app[4711]: `, and
+ * BuildKit's `#12 3.401 `.
+ */
+export function pastSource(bytes: Uint8Array, start: number, stop: number): number {
+  if (bytes[start] === 35) return pastStep(bytes, start, stop);
+  const isBracket = bytes[start] === 91;
+  const from = isBracket ? start + 1 : start;
+  if (CLASS[bytes[from] as number] !== LOWER) return start;
+  const end = pastName(bytes, from, stop);
+  let at = end;
+  while (at < stop && bytes[at] === 32) at++;
+  if (!isBracket && bytes[at] !== 124)
+    return at === end ? start : pastProcess(bytes, pastName(bytes, at, stop), stop, start);
+  const isClosed = isBracket ? bytes[end] === 93 : at > end;
+  // A word that tells something is the line's own.
+  const isName = conceptOf(wordHash(bytes, from, end)) === -1;
+  return isName && isClosed && isBlankAt(bytes, at + 1, stop) ? at + 1 : start;
+}
+
+function pastName(bytes: Uint8Array, start: number, stop: number): number {
+  let at = start;
+  while (at < stop && at < start + LONGEST_NAME && isNamePart(bytes[at] as number)) at++;
+  return at;
+}
+
+/** Past the number of a process after its name, else `start`. */
+function pastProcess(bytes: Uint8Array, from: number, stop: number, start: number): number {
+  let at = from + 1;
+  while (at < stop && CLASS[bytes[at] as number] === DIGIT) at++;
+  const isNumber = bytes[from] === 91 && at > from + 1 && bytes[at] === 93 && bytes[at + 1] === 58;
+  return isNumber && isBlankAt(bytes, at + 2, stop) ? at + 2 : start;
+}
+
+/** `#12 3.401 `: a step and its seconds. */
+function pastStep(bytes: Uint8Array, start: number, stop: number): number {
+  let at = start;
+  for (const mark of [32, 46, 32]) {
+    const from = ++at;
+    while (at < stop && CLASS[bytes[at] as number] === DIGIT) at++;
+    if (at === from || at >= stop || bytes[at] !== mark) return start;
+  }
+  return at;
+}
+
+function isNamePart(byte: number): boolean {
+  const kind = CLASS[byte];
+  return kind === LOWER || kind === DIGIT || byte === 45 || byte === 46 || byte === 47 || byte === 95;
+}
+
+function isBlankAt(bytes: Uint8Array, at: number, stop: number): boolean {
+  return at >= stop || bytes[at] === 32 || bytes[at] === 9;
+}
+
 const MOST_FEATURES = 160;
 /** Beside a word of one of these a level says nothing. */
 const FAILING = [CONCEPT.error, CONCEPT.fail, CONCEPT.fatal, CONCEPT.panic, CONCEPT.exception];
@@ -182,6 +238,8 @@ export class LineFacts {
   features = new Uint16Array(0);
   count = 0;
   blank = false;
+  /** So many bytes stand before its text: what a log puts there, such as a time. */
+  prefix = 0;
   /** Has bytes that are not ASCII. */
   wide = false;
   indent = 0;
@@ -262,6 +320,7 @@ export class LineFacts {
     this.score = 0;
     this.count = 0;
     this.blank = false;
+    this.prefix = 0;
     this.wide = false;
     this.indent = 0;
     this.exit = 0;

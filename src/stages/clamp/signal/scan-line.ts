@@ -13,6 +13,7 @@ import {
   onlyJoints,
   pastEscape,
   pastLevel,
+  pastSource,
   pastTag,
   pastTimestamp,
   shareBin,
@@ -69,7 +70,8 @@ export class LineScan extends LineFacts {
       const stamped = pastTimestamp(bytes, at, last);
       const tagged = stamped > at ? at : pastTag(bytes, at, last);
       const leveled = stamped > at || tagged > at || !isStamped ? at : pastLevel(bytes, at, last);
-      const to = Math.max(stamped, tagged, leveled);
+      const known = Math.max(stamped, tagged, leveled);
+      const to = known > at ? known : pastSource(bytes, at, last);
       if (to === at) break;
       isStamped ||= stamped > at;
       if (tagged > at) {
@@ -79,7 +81,9 @@ export class LineScan extends LineFacts {
         const end = endOfWord(bytes, at, leveled);
         tag = wordHash(bytes, at, end);
         this.#tag(tag, bytes[at] as number);
-      }
+      } else if (to > known && bytes[at] !== 35) tag = wordHash(bytes, at, to);
+      // A level that tells of no failure is told with the text.
+      if (conceptOf(tag) !== CONCEPT.info) this.prefix = to - start;
       indent = countBlanks(bytes, to, last);
       at = to + indent;
     }

@@ -284,6 +284,7 @@ export class SignalReader {
     store.words[row] = words;
     store.level[row] = level;
     store.indent[row] = scan.indent > 255 ? 255 : scan.indent;
+    store.prefix[row] = scan.prefix > 255 ? 255 : scan.prefix;
     store.textHash[row] = scan.textHash;
     store.template[row] = scan.isStamped ? scan.template : 0;
     store.lineScore[row] = scan.score;

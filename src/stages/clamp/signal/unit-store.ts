@@ -61,6 +61,8 @@ export class UnitStore {
   words = new Int32Array(FIRST_UNITS);
   level = new Uint8Array(FIRST_UNITS);
   indent = new Uint8Array(FIRST_UNITS);
+  /** Bytes before its text, as a log puts them there. */
+  prefix = new Uint8Array(FIRST_UNITS);
   shapeSlot = new Uint16Array(FIRST_UNITS);
   startSlot = new Uint16Array(FIRST_UNITS);
   sortSlot = new Uint16Array(FIRST_UNITS);
@@ -121,7 +123,7 @@ export class UnitStore {
     );
     moveInt32([this.textHash, this.trace, this.strongBefore, this.words, this.template], rows, count);
     moveFloat64([this.from, this.to, this.line, this.sourceCharsBefore, this.charsBefore], rows, count);
-    moveUint8([this.kind, this.level, this.indent, this.failedBefore], rows, count);
+    moveUint8([this.kind, this.level, this.indent, this.prefix, this.failedBefore], rows, count);
     moveUint16([this.flags, this.shapeSlot, this.startSlot, this.sortSlot], rows, count);
     moveFloat32([this.lineScore, this.score], rows, count);
     this.length = count;
@@ -151,6 +153,7 @@ export class UnitStore {
     this.words = larger(Int32Array, this.words);
     this.level = larger(Uint8Array, this.level);
     this.indent = larger(Uint8Array, this.indent);
+    this.prefix = larger(Uint8Array, this.prefix);
     this.shapeSlot = larger(Uint16Array, this.shapeSlot);
     this.startSlot = larger(Uint16Array, this.startSlot);
     this.sortSlot = larger(Uint16Array, this.sortSlot);
