@@ -284,6 +284,17 @@ describe.skipIf(browserPath === null)("the dashboard", () => {
         await page.getByText(title).waitFor();
         expect(await page.locator(".empty p").textContent()).toMatch(/^1 output came in/);
       }
+      // A plain link would not carry the token.
+      const output = numbered(3000).join("\n");
+      const { receipt } = await spillway.admit({ tool: "cat", output });
+      await page.evaluate((to) => {
+        location.hash = to;
+      }, `#/outputs/${receipt.artifact}`);
+      const [download] = await Promise.all([
+        page.waitForEvent("download"),
+        page.getByRole("button", { name: "Download" }).click(),
+      ]);
+      expect(await readFile(await download.path(), "utf8")).toBe(output);
       await page.close();
     } finally {
       await guarded.stop({ now: true });
@@ -668,10 +679,17 @@ describe.skipIf(browserPath === null)("the dashboard", () => {
     const timeZone = "Asia/Kolkata";
     const page = await browser.newPage({ timezoneId: timeZone, locale: "en-US" });
     page.setDefaultTimeout(120_000);
-    await page.goto(`${server.url}/#/sessions`);
     const plain = (text: string | null | undefined) => text?.replaceAll(/\s/g, " ");
     const [seen] = sql<{ lastMs: number }>("select max(at_ms) lastMs from events where session = 'refused twice'");
+    await page.addInitScript(
+      (nowMs) => {
+        Date.now = () => nowMs;
+      },
+      (seen?.lastMs ?? 0) + 150 * 60_000,
+    );
+    await page.goto(`${server.url}/#/sessions`);
     const row = page.locator("tbody tr", { hasText: "refused twice" });
+    expect(await row.locator("time").textContent()).toBe("2 hours ago");
     const local = (ms: number, timeStyle: "long" | "short") =>
       plain(new Date(ms).toLocaleString("en-US", { dateStyle: "medium", timeStyle, timeZone }));
     expect(plain(await row.locator("time").getAttribute("title"))).toBe(local(seen?.lastMs ?? 0, "long"));
@@ -784,21 +802,31 @@ describe.skipIf(browserPath === null)("the dashboard", () => {
   it("reads all of a session of thousands of events, and says what it leaves out of the chart", async () => {
     const session = "long run";
     const about = { session, tool: null, call: null, artifact: null, receipt: null, kind: "request-answered" as const };
+    await admitOne(session, "before the first request");
     await Promise.all(
       Array.from({ length: 2100 }, (_none, at) =>
         ledger.record({ ...about, atMs: Date.now(), more: { wire: "anthropic", model: "m", inputTokens: 1000 + at } }),
       ),
     );
+    await admitOne(session, "after the last request");
     const { page } = await open("#/sessions/long%20run");
     await page.waitForSelector(".fill");
     const [sums] = sql<{ count: number; tokens: number }>(
-      "select count(*) count, sum(json_extract(more, '$.inputTokens')) tokens from events where session = 'long run'",
+      "select count(*) count, sum(json_extract(more, '$.inputTokens')) tokens from events where session = 'long run' and kind = 'request-answered'",
     );
     expect(sums?.count).toBe(2100);
     expect(await figure(page, "Sent in all")).toEqual([sums?.tokens]);
     expect(await page.locator("h1 + p").textContent()).toContain("2,100 requests");
     expect(await page.locator(".fill title").first().textContent()).toMatch(/^Request 1701,/);
     await page.getByText("The last 400 of 2,100 requests. The table has all.").waitFor();
+    // The lanes are of the same requests.
+    const parts = await page
+      .locator(".lane-part:not(.sample)")
+      .evaluateAll((all) => all.map((part) => [(part as HTMLElement).style.left, (part as HTMLElement).style.width]));
+    expect(parts).toEqual([
+      ["0%", "100%"],
+      ["100%", "0%"],
+    ]);
     await page.close();
   });
 
@@ -1181,7 +1209,7 @@ describe.skipIf(browserPath === null)("the dashboard", () => {
   });
 
   it("goes to any of a million lines, and finds one", async () => {
-    const { page } = await open(`#/outputs/${ids["many"]}`);
+    const { page } = await open(`#/outputs/${ids["many"]}?session=${encodeURIComponent("<b>many</b>")}`);
     await page.waitForSelector(".text-row .text-line:not(:empty)");
     for (const line of [500_000, 1_000_000, 3, 999_999]) {
       await page.getByLabel("Go to line").fill(String(line));
@@ -1192,10 +1220,16 @@ describe.skipIf(browserPath === null)("the dashboard", () => {
       );
       expect(await page.locator(`[data-line="${line}"] .text-line`).textContent()).toBe(`entry ${line} of the log`);
     }
-    await page.getByLabel("Find in the output").fill("a needle");
+    await page.getByLabel("Find in the output").fill("A Needle");
     await page.keyboard.press("Enter");
     await page.waitForSelector('[data-line="654321"].found.selected');
-    expect(page.url()).toContain("line=654321");
+    expect(page.url()).toMatch(/session=.*line=654321/);
+    // Asked again below the last of what was found, it goes to the first.
+    await page.getByLabel("Go to line").fill("700000");
+    await page.keyboard.press("Enter");
+    await page.waitForSelector('[data-line="700000"].selected');
+    await page.getByLabel("Find in the output").press("Enter");
+    await page.waitForSelector('[data-line="654321"].found.selected');
     // Asked again, it goes to the next one.
     await page.getByLabel("Find in the output").fill("entry 9999\\d\\d? of");
     await page.getByLabel("regex").check();
@@ -1314,6 +1348,7 @@ describe.skipIf(browserPath === null)("the dashboard", () => {
     await page.waitForSelector(`.text-row.selected[data-line="${first}"]`);
     await page.keyboard.press("/");
     await page.keyboard.type("nothing like it");
+    expect(await page.getByLabel("Find in the output").inputValue()).toBe("nothing like it");
     await page.keyboard.press("Enter");
     await page.waitForFunction(() => document.querySelector("output")?.textContent?.startsWith("0 lines"));
     await page.keyboard.press("Escape");
@@ -1438,7 +1473,25 @@ describe.skipIf(browserPath === null)("the dashboard", () => {
       "select count(*) count from events where session = 'refused twice' and kind in ('overflow-recovered', 'overflow-failed')",
     );
     expect(await page.locator(".incident").count()).toBe(own?.count);
+    // Two sessions at once: what happens to one does not end the other's.
+    const about = { tool: null, call: null, artifact: null, receipt: null };
+    for (const [session, kind] of [
+      ["first of two", "overflow-detected"],
+      ["second of two", "overflow-detected"],
+      ["first of two", "overflow-failed"],
+      ["second of two", "overflow-recovered"],
+    ] as const)
+      await ledger.record({ ...about, session, kind, atMs: Date.now(), more: { evidence: `too long for ${session}` } });
     await page.getByRole("link", { name: "All of them" }).click();
+    for (const [session, outcome] of [
+      ["first of two", "✕ given up"],
+      ["second of two", "✓ recovered"],
+    ] as const) {
+      const one = page.locator(".incident", { hasText: `too long for ${session}` });
+      await one.waitFor();
+      expect(await one.locator("h2").textContent()).toContain(outcome);
+      expect(await one.locator(".rungs li").count()).toBe(2);
+    }
     await expect.poll(() => page.locator(".incident").count()).toBeGreaterThan(own?.count ?? 0);
     for (const [hash, list] of [
       ["#/outputs/aaaaaaaaaaaa", "outputs"],
@@ -1493,6 +1546,13 @@ it("takes two cuts inside one line as one gap with the bytes of both", () => {
     [false, 2, 2, 130],
     [false, 3, 4, 7],
     [true, 5, 5, 0],
+  ]);
+  // A receipt lists so many cuts only, and the last piece says what it may hide.
+  expect(stretchesOf({ ...receipt, cuts, moreCuts: 3 }, 5, null, null).map(({ why }) => why)).toEqual([
+    "the start",
+    "",
+    "",
+    "with 3 more gaps that the receipt does not list",
   ]);
 });
 
