@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { CallOptions } from "../../call/call-options.ts";
 import { OverflowError } from "../../errors.ts";
+import { resolvePolicy } from "../../stages/policy/resolve-policy.ts";
 import { spillwayMiddleware as forAi } from "./ai.ts";
-import { spillwayMiddleware as forAnthropic } from "./anthropic.ts";
+import { contextManagement, spillwayMiddleware as forAnthropic } from "./anthropic.ts";
 import { spillwayMiddleware as forLangChain } from "./langchain.ts";
 import { spillwayProcessor as forMastra } from "./mastra.ts";
 import { wrapModel as forAgents } from "./openai-agents.ts";
@@ -166,6 +167,22 @@ describe("a second send that fails", () => {
     for await (const part of (await ask(givesUp)) as AsyncIterable<unknown>) parts.push(part);
     expect(parts).toEqual([refusal]);
   });
+});
+
+it("Anthropic's own context editing is told no patterns of tools: it knows none, and would refuse the request", () => {
+  const policy = resolvePolicy({ pruning: { tools: { deny: ["browser", "mcp__*"] } } });
+  const [edit] = contextManagement({ policy }, { window: 200_000 }).edits;
+  expect(edit?.exclude_tools).toEqual(["browser"]);
+});
+
+it("Mastra's processor has one request sent again six times at most", async () => {
+  const prepare = async (messages: unknown[]) => ({ messages });
+  const processor = forMastra({ call: async () => undefined, prepare } as never);
+  const [state, error] = [{}, new Error("too long")];
+  await processor.processLLMRequest({ prompt: ["a"], state });
+  const retries: unknown[] = [];
+  for (let at = 0; at < 8; at++) retries.push((await processor.processAPIError({ error, state }))?.retry);
+  expect(retries.filter(Boolean)).toHaveLength(6);
 });
 
 describe("LangChain's middleware", () => {

@@ -429,6 +429,17 @@ it("no signal is handed to the inner fetch if the caller has none, and the calle
   expect(given).toEqual([undefined, signal]);
 });
 
+it("what is sent a second time has a signal, with which it ends when the time for recovery does", async () => {
+  const given: (AbortSignal | null | undefined)[] = [];
+  const message =
+    "This model's maximum context length is 8000 tokens. However, your messages resulted in 14000 tokens.";
+  const inner: typeof fetch = async (_input, init) =>
+    given.push(init?.signal) === 1 ? Response.json({ error: { message } }, { status: 400 }) : Response.json({});
+  const { path, body } = asked("openai-chat", conversation());
+  const { status } = await wrapped({ fetch: inner })(`http://127.0.0.1:1${path}`, { ...POST, body });
+  expect([status, given]).toEqual([200, [undefined, expect.any(AbortSignal)]]);
+});
+
 it("what only the inner fetch knows of a request reaches it", async () => {
   const given: unknown[] = [];
   const inner = async (_input: unknown, init: unknown) => (given.push(init), Response.json({}));
