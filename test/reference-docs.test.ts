@@ -126,3 +126,42 @@ ${rowsOf(rows)}
 `;
   await expect(page).toMatchFileSnapshot("../docs/reference/strategies.md");
 });
+
+it("the README and the page of figures repeat the page of retention; the README has what the default keeps", () => {
+  const read = (path: string) => readFileSync(path, "utf8");
+  const [retention, figures, readme] = ["docs/reference/retention.md", "docs/reference/figures.md", "README.md"].map(
+    read,
+  );
+  const row = (set: string, name: string): string[] => {
+    const section = retention?.split(`\n### ${set}`)[1]?.split("\n### ")[0] ?? "";
+    const line = section.split("\n").find((each) => each.startsWith(`| ${name} |`)) ?? "";
+    return line
+      .split(" | ")
+      .slice(1)
+      .map((text) => text.replace(/ \|$/, ""));
+  };
+  const names = {
+    "`signal`": "spillway signal",
+    "the end only": "tail",
+    "pi 0.73.1 `truncateTail`": "pi 0.73.1 truncateTail",
+    "gemini-cli 0.61.0": "gemini 0.61.0 formatTruncatedToolOutput",
+    "30 % start, 70 % end": "30/70",
+    "the best possible": "oracle",
+  };
+  for (const [here, there] of Object.entries(names))
+    expect(figures).toContain(`| ${[here, ...row("logchunks: 438", there)].join(" | ")} |`);
+  const [shipped = "", end = ""] = ["spillway run, as shipped", "tail, same limits"].map(
+    (name) => row("As shipped", name)[0],
+  );
+  expect(figures).toContain(`(20,000 characters, 200 lines): ${shipped}, where the end alone keeps ${end}.`);
+  const means = (set: string, column: number) =>
+    ["spillway auto, tool and exit code known", "tail"].map((name) => row(set, name)[column]?.split(" / ")[0]);
+  for (const [what, set, column] of [
+    ["CI logs in 20,000 characters", "logchunks: 438", 2],
+    ["63 tools in 8,000 characters", "tools: 326", 2],
+    ["compilers and scanners, kept in 4,000 characters", "compilers:", 2],
+  ] as const) {
+    const [ours, theirs] = means(set, column);
+    expect(readme).toContain(`${what} | ${ours} %; the end alone keeps ${theirs} % |`);
+  }
+});
