@@ -186,15 +186,10 @@ function makePrefilter(rules: readonly RedactionRule[]): Prefilter {
   return { firsts, pairs, heads, entries, backBytes: union(...backs.flat()), mostBack };
 }
 
-const members = new WeakMap<ByteSet, number[]>();
-
 function membersOf(set: ByteSet): number[] {
-  const known = members.get(set);
-  if (known !== undefined) return known;
-  const fresh: number[] = [];
-  for (let byte = 0; byte < 256; byte++) if (set[byte] === 1) fresh.push(byte);
-  members.set(set, fresh);
-  return fresh;
+  const members: number[] = [];
+  for (let byte = 0; byte < 256; byte++) if (set[byte] === 1) members.push(byte);
+  return members;
 }
 
 function pairsOf(ones: readonly number[], others: readonly number[]): number[] {
