@@ -71,6 +71,14 @@ if (x) {
     expect(await read(`<a href="${"x".repeat(500_000)}">far</a><!-- ${"-".repeat(500_000)}`)).toBe("far\n");
   });
 
+  it("keeps the paragraphs of a page apart, however many it has", async () => {
+    for (const before of ["", "<p>x"]) {
+      const words = Array.from({ length: 10_000 }, (_, at) => `w${at}`);
+      const page = before + words.map((word) => `<p>${word}</p>`).join("");
+      expect(await read(page)).toBe(`${[...(before && ["x"]), ...words].join("\n\n")}\n`);
+    }
+  });
+
   it("stops when it is told to", async () => {
     const reader = await loadHtmlReader();
     await expect(reader.read("<p>x".repeat(100_000), AbortSignal.abort())).rejects.toThrow("aborted");
