@@ -29,6 +29,7 @@ describe("errorForDisplay", () => {
     [{ details: { error: "without content" } }, "without content"],
     [{ isError: true, details: { status: "failed", error: { message: "nested" } } }, "nested"],
     [{ message: "m", details: { error: "d" } }, "m"],
+    [{ content: [], message: "m", error: "e", details: { error: "d" } }, "d"],
     ["[First 3 lines of 40]\nENOENT: no such file\n[... 30 lines cut ...]", "ENOENT: no such file"],
     [
       "[... 12 lines cut; artifact mzxw6ytboi2a ...]\n\n  TypeError: x is not a function\n",
