@@ -309,13 +309,10 @@ export function evict(held: Held, roomChars: number, judged: number): number {
   for (let row = head; row < tail; row++) {
     if (keeps[row] === 1) continue;
     const isCommon = held.shapes.of(store.shapeSlot[row] as number) > MOST_TELLING;
-    if (signs < MOST_TELLING && !isCommon && isSign(row)) {
-      keeps[row] = 1;
-      signs++;
-    } else if (odd < MOST_TELLING && isOdd(row) > 0) {
-      keeps[row] = 1;
-      odd++;
-    }
+    if (odd < MOST_TELLING && isOdd(row) > 0) odd++;
+    else if (signs < MOST_TELLING && !isCommon && isSign(row)) signs++;
+    else continue;
+    keeps[row] = 1;
   }
   store.retain(keeps);
   return Math.max(2 * heldChars(roomChars), 1.5 * heldCost(store));
