@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { startFaultyProxy } from "../../../test/faulty-proxy.ts";
 import { startPostgres } from "../../../test/postgres.ts";
 import { findS3 } from "../../../test/s3.ts";
+import { within } from "../../deadline.ts";
 import { NUMBERS } from "../../stages/policy/defaults.ts";
 import { ABOUT, assertBytes, keep, large, testStore, text } from "../../testing/test-store.ts";
 import { artifactRows } from "../local/artifact-rows.ts";
@@ -16,6 +17,9 @@ import { all, change } from "../sql.ts";
 import { localStore } from "../stores/local.ts";
 import { openBucket, readAddress } from "./bucket.ts";
 import { openRemote } from "./open-remote.ts";
+import { remoteStore } from "./remote-store.ts";
+
+vi.mock("../../deadline.ts", { spy: true });
 
 const s3 = await findS3();
 const postgres = typeof s3 === "string" ? s3 : await startPostgres();
@@ -355,6 +359,35 @@ it("removes nothing from a full spool to make room: what is there is nowhere els
   await expect(keep(again, [text("more")])).rejects.toMatchObject({ code: "store-full" });
   expect(await again.find(id, "local")).toMatchObject({ id });
   await database.close();
+});
+
+it("waits for an upload only as long as is left after the output was saved here", async () => {
+  const dir = mkdtempSync(join(folder, "slow-"));
+  const spoolDatabase = await openDatabase(dir);
+  const spool = await localStore({ dir, database: spoolDatabase, limits: {}, keepsAll: true });
+  const silent = new Promise<never>(() => {});
+  const slow: typeof spool = {
+    ...spool,
+    async begin(about) {
+      const writer = await spool.begin(about);
+      const end: typeof writer.end = async (...ending) => {
+        await new Promise((resolve) => setTimeout(resolve, 300));
+        return writer.end(...ending);
+      };
+      return { add: (bytes) => writer.add(bytes), end, abandon: () => writer.abandon() };
+    },
+  };
+  const shared = { ...spoolDatabase, read: () => silent, commit: () => silent };
+  const bucket = await openBucket("s3://b?endpoint=http://127.0.0.1:1", {
+    AWS_ACCESS_KEY_ID: "k",
+    AWS_SECRET_ACCESS_KEY: "s",
+  });
+  const store = remoteStore({ shared, bucket, spool: slow, spoolDatabase, uploads: false });
+  vi.spyOn(NUMBERS.uploadDeadlineMs, "default", "get").mockReturnValueOnce(400 as never);
+  expect((await keep(store, [text("some output\n")])).saved).toBe("local");
+  const [, waitedMs = Infinity] = vi.mocked(within).mock.calls.findLast(([, , what]) => what === "uploading") ?? [];
+  expect(waitedMs).toBeLessThan(150);
+  await spoolDatabase.close();
 });
 
 it("uploads, whole and in parts, in a process that has loaded the package undici", async () => {
