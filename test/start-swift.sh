@@ -18,6 +18,12 @@ mkdir -p /etc/swift
   cp /etc/swift/swift.conf /etc/swift/swift.conf.before-spillway
 printf '[swift-hash]\nswift_hash_path_suffix = test\nswift_hash_path_prefix = test\n[storage-policy:0]\nname = gold\ndefault = yes\n[swift-constraints]\n' >/etc/swift/swift.conf
 
+# On a slow machine its parts would give each other up after half a second, and lists would miss what was stored.
+patience="conn_timeout = 120
+node_timeout = 120
+container_update_timeout = 120
+error_suppression_limit = 1000000"
+
 part() { # name, port
   cat >"$dir/etc/$1-server.conf" <<CONF
 [DEFAULT]
@@ -33,6 +39,7 @@ log_level = WARNING
 pipeline = $1-server
 [app:$1-server]
 use = egg:swift#$1
+$patience
 CONF
   (cd "$dir/etc" && swift-ring-builder "$1.builder" create 4 1 1 && swift-ring-builder "$1.builder" add \
     "r1z1-127.0.0.1:$2/sdb1" 1 && swift-ring-builder "$1.builder" rebalance) >>"$dir/log/rings" 2>&1
@@ -51,6 +58,7 @@ pipeline = catch_errors cache s3api tempauth copy slo dlo versioned_writes proxy
 [app:proxy-server]
 use = egg:swift#proxy
 account_autocreate = true
+$patience
 [filter:cache]
 use = egg:swift#memcache
 memcache_servers = 127.0.0.1:$((port + 4))
