@@ -390,6 +390,30 @@ it("waits for an upload only as long as is left after the output was saved here"
   await spoolDatabase.close();
 });
 
+it("takes no answer that is too short, and ends an upload in parts that was refused", async () => {
+  const asked: string[] = [];
+  const server = createServer((request, response) => {
+    asked.push(`${request.method} ${request.url}`);
+    request.resume().on("end", () => {
+      if (request.method === "GET") response.writeHead(206).end("abc");
+      else if (request.method === "POST")
+        response.end("<InitiateMultipartUploadResult><UploadId>u1</UploadId></InitiateMultipartUploadResult>");
+      else response.writeHead(request.method === "PUT" ? 403 : 204).end();
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const env = { AWS_ACCESS_KEY_ID: "k", AWS_SECRET_ACCESS_KEY: "s" };
+  const address = `s3://b?endpoint=http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const bucket = await openBucket(address, env);
+  await expect(bucket.read("x", 0, 5)).rejects.toThrow(/has 3 bytes of the 5 that were asked for/);
+  const bytes = NUMBERS.objectPartBytes.default + 1;
+  const large = { bytes, read: async (from: number, to: number) => new Uint8Array(to - from) };
+  await expect(bucket.put("large", large)).rejects.toThrow(/refuses the keys/);
+  expect(asked.at(-1)).toBe("DELETE /b/large?uploadId=u1");
+  server.closeAllConnections();
+  server.close();
+});
+
 it("uploads, whole and in parts, in a process that has loaded the package undici", async () => {
   const { Agent, getGlobalDispatcher, setGlobalDispatcher } = await import("undici");
   const before = getGlobalDispatcher();
