@@ -268,6 +268,21 @@ it("a text without a type stays a text when it is changed, whatever else came as
   for (const each of sent) expect(Buffer.from(each as string).length).toBeLessThan(body.length / 2);
 });
 
+it("the body of a Request is read and changed too, its headers and method stay", async () => {
+  const sent: Request[] = [];
+  const inner: typeof fetch = async (to) => {
+    sent.push(to as Request);
+    return Response.json({});
+  };
+  const { path, body } = asked("anthropic", conversation(2, 90_000));
+  const headers = { ...POST.headers, "x-own": "kept" };
+  await wrapped({ fetch: inner })(new Request(`http://127.0.0.1${path}`, { method: "POST", headers, body }));
+  expect(sent.map((request) => [request.method, request.headers.get("x-own")])).toEqual([["POST", "kept"]]);
+  const text = await sent[0]?.text();
+  expect(text?.length).toBeGreaterThan(0);
+  expect(text?.length).toBeLessThan(body.length / 2);
+});
+
 describe("what is not ours", () => {
   it.each([
     ["another endpoint", "/v1/embeddings", '{"input":["a"]}', {}],
