@@ -50,24 +50,25 @@ it.runIf(process.getuid?.() === 0)(
     const temporary = join(folder, "temporary");
     mkdirSync(temporary);
     for (const path of [folder, temporary]) chmodSync(path, path === folder ? 0o755 : 0o777);
-    const { stdout, stderr, status } = spawnSync(
-      process.execPath,
-      [CLI, "run", "-q", "--max-lines", "9", "--", "seq", "99"],
-      {
+    const homeless = (...args: string[]) =>
+      spawnSync(process.execPath, [CLI, ...args], {
         cwd: temporary,
         env: { PATH: env.PATH, TMPDIR: temporary },
         encoding: "utf8",
         uid: 54_321,
         gid: 54_321,
         timeout: 240_000,
-      },
-    );
+      });
+    const { stdout, stderr, status } = homeless("run", "-q", "--max-lines", "9", "--", "seq", "99");
     expect(status).toBe(0);
     expect(stdout).toMatch(/artifact [a-z2-7]{12}/);
     expect(stderr).toMatch(
       /^spillway: this user has no home folder: outputs are kept among the temporary files\. .*\n$/,
     );
     expect(readdirSync(temporary)).toEqual(["spillway-54321"]);
+    const found = JSON.parse(homeless("doctor", "--json").stdout).findings;
+    expect(found).toContainEqual(expect.objectContaining({ found: expect.stringContaining("no home folder") }));
+    expect(homeless("init", "--list")).toMatchObject({ status: 0, stdout: expect.stringContaining("pi: not here\n") });
   },
 );
 

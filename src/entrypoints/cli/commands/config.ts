@@ -2,7 +2,7 @@ import { homedir } from "node:os";
 import { Argument } from "commander";
 import { badInput } from "../../../errors.ts";
 import { type LoadedConfig, loadConfig } from "../../../index.ts";
-import { counted } from "../../../values.ts";
+import { counted, tried } from "../../../values.ts";
 import type { Command } from "../command.ts";
 import { type ConfigValue, policyValues, sourceText, writtenInFile } from "../config-values.ts";
 import { addScreenFlags, onScreen, type Screen, type ScreenFlags } from "../screen.ts";
@@ -74,7 +74,8 @@ async function show(loaded: LoadedConfig, { tool, json }: ConfigFlags, { paints,
 }
 
 function withTilde(path: string): string {
-  return path.startsWith(`${homedir()}/`) ? `~${path.slice(homedir().length)}` : path;
+  const home = tried(homedir);
+  return home !== null && path.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path;
 }
 
 /** Enough for a path; one that is longer is cut. */

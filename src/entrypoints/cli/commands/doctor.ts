@@ -224,8 +224,8 @@ async function lookAtAgents(): Promise<Finding[]> {
   for (const name of AGENT_NAMES) {
     const agent = await loadAgent(name);
     if (!here.includes(agent)) continue;
-    const files = (["user", "project"] as const).map((whose) => agent.hooks(whose, { wrapCommands: false }));
     try {
+      const files = (["user", "project"] as const).map((whose) => agent.hooks(whose, { wrapCommands: false }));
       const set = files.filter(hasHooks).map(({ path }) => path);
       const hooks = `hooks in ${set.join(", ")}`;
       if (set.length === 0) findings.push(note(name, "here, without our hooks", `spillway init ${name}`));

@@ -1,5 +1,6 @@
 import { accessSync, constants, existsSync, realpathSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
+import { tried } from "../../../values.ts";
 import type { Agent } from "../../hook/agent.ts";
 import { AGENT_NAMES, loadAgent } from "../../hook/agents/index.ts";
 
@@ -11,8 +12,11 @@ export async function findAgents(): Promise<Agent[]> {
 
 /** Says what is missing of an agent; null if its command is on the PATH, or if it has settings. */
 export function whyNotHere({ command, folder }: Agent): string | null {
-  if (isOnPath(command) || existsSync(folder("user"))) return null;
-  return `no "${command}" is on the PATH, and there is no ${folder("user")}`;
+  // In a container a user may have neither HOME nor a name.
+  const settings = tried(() => folder("user"));
+  if (isOnPath(command) || (settings !== null && existsSync(settings))) return null;
+  const missing = settings === null ? "this user has no home folder" : `there is no ${settings}`;
+  return `no "${command}" is on the PATH, and ${missing}`;
 }
 
 /** Returns true if a command is on the PATH. What npm puts there while it runs a script is not what an agent will have. */
