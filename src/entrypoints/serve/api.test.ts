@@ -140,6 +140,11 @@ describe("the API", () => {
       { event: expect.any(Number), atMs: expect.any(Number), receipt },
     ]);
     expect((await get("/api/receipts?call=c1")).items[0].receipt.cuts.length).toBeGreaterThan(0);
+    await spillway.admit({ tool: "cat", output: "short" });
+    const newest = await get("/api/receipts?max=2");
+    const rest = await get(`/api/receipts?max=2&cursor=${newest.next}`);
+    const tools = [...newest.items, ...rest.items].map(({ receipt: { tool } }: { receipt: Receipt }) => tool);
+    expect([tools, rest.next]).toEqual([["cat", "read_file", receipt.tool], null]);
   });
 
   it("tells live what is recorded, filtered, and after a break what was missed", async () => {
@@ -296,7 +301,8 @@ describe("the API", () => {
     await get("/api/artifacts/aaaaaaaaaaaa/view", 404);
     const { receipt } = await spillway.admit({ tool: "bash", output: log, focus: "entry 7", limits: { maxLines: 20 } });
     const path = `/api/artifacts/${receipt.artifact}/view`;
-    expect((await get(path)).recorded.limits.maxLines).toBe(20);
+    // What the model looked for is not recorded, so that this one is another text, and says so.
+    expect(await get(path)).toMatchObject({ isSame: false, recorded: { limits: { maxLines: 20 } } });
     // The second time its bytes are not read, and what is removed is not shown from memory.
     const reading = vi.spyOn(spillway.store as Store, "read");
     expect((await get(path)).recorded.limits.maxLines).toBe(20);
