@@ -421,6 +421,29 @@ describe("refusals of all sorts", () => {
   });
 });
 
+it("a body may be a part of a buffer that its owner uses again", async () => {
+  const sent: string[] = [];
+  const inner: typeof fetch = async (_input, init) => {
+    sent.push(Buffer.from(init?.body as Uint8Array).toString());
+    return Response.json({});
+  };
+  const send = wrapped({ fetch: inner });
+  const bodies = ["first", "other"].map((word) => {
+    const given = conversation(2, 10);
+    for (const turn of given.turns) for (const call of turn.calls) call.text = `${word} line of a log\n`.repeat(9000);
+    return asked("openai-chat", given);
+  });
+  const buffer = Buffer.alloc(10 + (bodies[0]?.body.length ?? 0));
+  for (const { path, body } of bodies) {
+    buffer.write(body, 5);
+    await send(`http://127.0.0.1:1${path}`, { ...POST, body: buffer.subarray(5, 5 + body.length) });
+  }
+  expect(sent.map((text) => [text.length < 1e5, /first line/.test(text), /other line/.test(text)])).toEqual([
+    [true, true, false],
+    [true, false, true],
+  ]);
+});
+
 it("a body may be a stream of Node, as some libraries have it", async () => {
   const inner = async () =>
     Object.defineProperty(new Response("x"), "body", {
