@@ -77,16 +77,18 @@ function wayTo(id: string, access: Access, isPart: boolean): string {
 
 /** Says what a reader will miss in a cut, with the way to it; empty if the reader cannot search. */
 export function hiddenText(hidden: readonly Hidden[], { id, saved, access }: SavedCopy): string {
-  if (id === null || saved === "no" || (access.by !== "tool" && access.by !== "shell")) return "";
-  const way = (pattern: string, ignoresCase: boolean) =>
-    access.by === "tool"
-      ? `${access.search}(${JSON.stringify({ id, pattern, ...(ignoresCase && { ignore_case: true }) })})`
-      : `spillway search ${inShell(id, access)} ${ignoresCase ? "-i " : ""}${pattern.startsWith("-") ? "-- " : ""}${shellWord(pattern)}`;
+  if (id === null || saved === "no" || access.by === "operator") return "";
+  const way = (pattern: string, ignoresCase: boolean) => {
+    if (access.by === "file") return `by searching that file for /${pattern}/${ignoresCase ? "i" : ""}.`;
+    return access.by === "tool"
+      ? `with: ${access.search}(${JSON.stringify({ id, pattern, ...(ignoresCase && { ignore_case: true }) })})`
+      : `with: spillway search ${inShell(id, access)} ${ignoresCase ? "-i " : ""}${pattern.startsWith("-") ? "-- " : ""}${shellWord(pattern)}`;
+  };
   return hidden
     .map(({ pattern, failures }) =>
       failures === undefined
-        ? ` What was asked for stands only in what is omitted; find it with: ${way(pattern, true)}`
-        : ` The output names ${counted(failures.counted, "failure")}, ${grouped(failures.shown)} of them here; find the others with: ${way(pattern, false)}`,
+        ? ` What was asked for stands only in what is omitted; find it ${way(pattern, true)}`
+        : ` The output names ${counted(failures.counted, "failure")}, ${grouped(failures.shown)} of them here; find the others ${way(pattern, false)}`,
     )
     .join("");
 }

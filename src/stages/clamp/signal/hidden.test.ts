@@ -130,6 +130,17 @@ describe("a cut that lacks what its reader will miss", () => {
     expect(read).toEqual([id, pattern]);
   });
 
+  it("names what to look for in the file, for a reader who has the whole output as a file", () => {
+    const seen = new FailureNames();
+    for (const each of ["--- FAIL: TestSome", "1 failed"]) seen.see(new TextEncoder().encode(each));
+    const hidden = [seen.missingIn([], [])?.hidden ?? { pattern: "" }, { pattern: "zeta-77" }];
+    const access = { by: "file", path: "/tmp/whole.txt" } as const;
+    expect(hiddenText(hidden, { id: "k3v7q2m4x5ya", saved: "yes", savedBytes: 9, access })).toBe(
+      " The output names 1 failure, 0 of them here; find the others by searching that file for /--- FAIL: /." +
+        " What was asked for stands only in what is omitted; find it by searching that file for /zeta-77/i.",
+    );
+  });
+
   it.each(["errors: 999999", "port 8080 failed", "999999 failed, 0 passed"])(
     "counts no more failures than it has seen named: %s",
     async (forged) => {
