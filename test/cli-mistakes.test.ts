@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -164,6 +164,19 @@ it("a port that is taken is named, with what to do", async () => {
     expect(stderr).toMatch(new RegExp(`cannot listen at 127.0.0.1:${port}: .*EADDRINUSE.*port 0 takes a free one`));
   }
   taken.close();
+});
+
+it("a search without ripgrep says so on a line of ours", () => {
+  // The command by itself, beside nothing but what Node 20 needs to open a store.
+  const alone = mkdtempSync(join(folder, "alone-"));
+  cpSync(join(CLI, ".."), join(alone, "dist"), { recursive: true });
+  mkdirSync(join(alone, "node_modules"));
+  symlinkSync(join(CLI, "../../node_modules/@photostructure"), join(alone, "node_modules/@photostructure"));
+  save("without ripgrep");
+  const search = [join(alone, "dist/cli.cjs"), "search", "last", "line 499"];
+  const { status, stderr } = spawnSync(process.execPath, search, { encoding: "utf8", env, timeout: 240_000 });
+  expect(status).toBe(0);
+  expect(stderr).toMatch(/^spillway: searches take longer: the package @vscode\/ripgrep could not be loaded: .*\n$/);
 });
 
 it("a name of other tools leads to the command, and not to one that is spelled alike", () => {

@@ -1,4 +1,5 @@
 import { CommanderError } from "commander";
+import type { Logger } from "../../index.ts";
 import { writeError } from "./write-out.ts";
 
 /** The exit code for a mistake in what we were asked. */
@@ -27,6 +28,12 @@ export function tellFault(error: unknown): number {
 export function tell(message: string): void {
   writeError(`spillway: ${message.trim().replaceAll("\n", " ")}\n`);
 }
+
+/** A logger that tells a person what goes wrong, where nobody else does. What is cut stands in the events. */
+export const FAULTS: Logger = {
+  info() {},
+  warn: (said, fields) => "fault" in fields && tell(said),
+};
 
 /** What people type who know the same under another name. A name that is merely spelled alike would mislead them. */
 const OTHER_NAMES = new Map([

@@ -11,7 +11,7 @@ import { addPlaceFlag, type PlaceFlags, type ReadPlace, readPlace, resolveId } f
 import { addScreenFlags, harmless, onScreen, type Paint, type Paints, type ScreenFlags } from "../screen.ts";
 import { startStatus } from "../status-line.ts";
 import { cell } from "../table.ts";
-import { EXIT_NO, tell } from "../tell.ts";
+import { EXIT_NO, FAULTS, tell } from "../tell.ts";
 import { readsHere, writeEnded, writeJson, writeOut } from "../write-out.ts";
 
 interface SearchFlags extends PlaceFlags, ScreenFlags {
@@ -84,7 +84,7 @@ async function searchOne(
   paints: Paints,
 ): Promise<void> {
   const { store, ledger, options } = place;
-  const spillway = await createSpillway({ ...options, store, ledger, env: {} });
+  const spillway = await createSpillway({ ...options, store, ledger, env: {}, logger: FAULTS });
   const page = await spillway.search(await resolveId(place, typed), query, { reads: readsHere() });
   // The note is written for a tool's arguments; here the next page is a flag.
   const note = page.note.replace(/; next: from line (\d+)\]$/, "; next: --from $1]");
@@ -104,7 +104,7 @@ async function searchMany(
 ): Promise<void> {
   const { store, scope, options } = place;
   // A person who looks through everything has not read each output back.
-  const spillway = await createSpillway({ ...options, store, ledger: null, env: {} });
+  const spillway = await createSpillway({ ...options, store, ledger: null, env: {}, logger: FAULTS });
   const listed = await store.list({ scope, max: MOST_OUTPUTS, ...(session !== undefined && { session }) });
   // The same bytes may have been saved by several sessions.
   const artifacts = [...new Map(listed.map((artifact) => [artifact.id, artifact])).values()];

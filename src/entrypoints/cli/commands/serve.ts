@@ -4,7 +4,7 @@ import { Readable } from "node:stream";
 import { InvalidArgumentError } from "commander";
 import type { Reader } from "../../../admit/reader.ts";
 import { badInput, messageOf, whyUnreadable } from "../../../errors.ts";
-import { createSpillway, type Logger } from "../../../index.ts";
+import { createSpillway } from "../../../index.ts";
 import { definedOnly } from "../../../stages/policy/check-row.ts";
 import { ROLES, type Role, type Token } from "../../serve/callers.ts";
 import { PUBLIC_UPSTREAMS } from "../../serve/upstreams.ts";
@@ -18,7 +18,7 @@ import {
   servePlace,
   shellReader,
 } from "../open-place.ts";
-import { tell } from "../tell.ts";
+import { FAULTS, tell } from "../tell.ts";
 import { VERSION } from "../version.ts";
 import { writeOut } from "../write-out.ts";
 
@@ -73,12 +73,6 @@ Examples:
   SPILLWAY_TOKEN=$(openssl rand -hex 24) spillway serve --host 0.0.0.0`)
     .action(serve);
 }
-
-/** Requests do not wait for the ledger, so nobody else tells that it fails. What is cut stands in the events. */
-const FAULTS: Logger = {
-  info() {},
-  warn: (said, fields) => "fault" in fields && tell(said),
-};
 
 async function serve(flags: ServeFlags): Promise<void> {
   const { options, upstreams: config } = await configFromFlags(flags, { strict: true });
