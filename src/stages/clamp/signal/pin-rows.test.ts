@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { estimateCounter } from "../../measure/estimate-tokens.ts";
-import { pinEdges, pinMessages } from "./pin-rows.ts";
+import type { WordCounts } from "../focus/word-counts.ts";
+import { intendedRows, pinEdges, pinIntent, pinMessages, pinNames } from "./pin-rows.ts";
 import { UnitCosts } from "./select-rows.ts";
 import { UnitStore } from "./unit-store.ts";
 
@@ -54,4 +55,34 @@ it("gives what exceptions say a tenth of the room, the newest first, and the new
   const small = { ...thousand(), budget: { ...pinning.budget, chars: 85 } };
   pinMessages(small, [10, 20]);
   expect(rowsOf(small.pinned)).toEqual([20]);
+});
+
+it("takes for what a call is after the rows with words that weigh at least half as much as the best", () => {
+  const { store } = thousand();
+  for (const [row, weight] of [10, 5, 4, 9].entries()) store.words[row] = weight;
+  const words = { weight: (bits: number) => bits } as WordCounts;
+  expect(intendedRows(store, words)).toEqual([0, 3, 1]);
+});
+
+it("gives what a call seems to be for a fifth of the room", () => {
+  const pinning = thousand();
+  pinIntent(
+    pinning,
+    Array.from({ length: 100 }, (_, index) => 10 * index),
+  );
+  // Each takes 20 characters and a marker of 30.
+  expect(rowsOf(pinning.pinned)).toHaveLength(40);
+});
+
+it("takes rows for the failures that a summary counts only if they are about as many", () => {
+  const named = (rows: number, counted: number) => {
+    const pinning = thousand();
+    pinNames(
+      pinning,
+      Array.from({ length: rows }, (_, index) => 10 * index),
+      counted,
+    );
+    return rowsOf(pinning.pinned).length;
+  };
+  expect([named(3, 4), named(4, 4), named(8, 4), named(9, 4), named(1, 1)]).toEqual([0, 4, 8, 0, 0]);
 });
