@@ -181,10 +181,14 @@ describe.skipIf(browserPath === null)("the dashboard", () => {
   const printed = `min(${whole}, coalesce(json_extract(more, '$.hostTokens'), 1e15))`;
   const percent = (share: number) => `${(share * 100).toFixed(share > 0 && share < 0.1 ? 1 : 0)} %`;
 
+  const firstResult = () =>
+    sql<{ id: number }>("select min(id) id from events where session = 'agent' and receipt is not null")[0]?.id;
+
   const PAGES: [name: string, hash: () => string, ready: string][] = [
     ["overview", () => "#/overview", ".chart canvas"],
     ["sessions", () => "#/sessions", "tbody tr"],
     ["a session", () => "#/sessions/agent", ".lane"],
+    ["a result of a session", () => `#/sessions/agent?result=${firstResult()}`, ".life .text-line"],
     ["outputs", () => "#/outputs", "tbody tr"],
     ["an output", () => `#/outputs/${ids["many"]}`, ".text-row .text-line:not(:empty)"],
     ["an output as the model read it", () => `#/outputs/${ids["bad"]}?as=model`, ".text-row .text-line:not(:empty)"],
