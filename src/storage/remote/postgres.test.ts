@@ -1,14 +1,21 @@
 import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { type AddressInfo, connect, createServer, Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import { sql } from "kysely";
 import { afterAll, describe, expect, it, vi } from "vitest";
 import { startPostgres } from "../../../test/postgres.ts";
+import { within } from "../../deadline.ts";
+import { NUMBERS } from "../../stages/policy/defaults.ts";
 import { eventOf } from "../../testing/arbitrary-event.ts";
 import { testLedger } from "../../testing/test-ledger.ts";
 import { pruneEvents } from "../ledgers/prune-events.ts";
 import { sqlLedger } from "../ledgers/sql.ts";
 import { all, change } from "../sql.ts";
 import { openPostgres, type Postgres, placeOf } from "./postgres.ts";
+
+vi.mock("../../deadline.ts", { spy: true });
 
 const server = await startPostgres();
 if (typeof server === "string") process.stderr.write(`not run: the ledger in PostgreSQL: ${server}\n`);
@@ -319,6 +326,18 @@ describe.skipIf(typeof server === "string")("in PostgreSQL", () => {
       });
     },
   );
+});
+
+it("hardly waits for a server that was silent a moment ago, and longer for any other", async () => {
+  const downFile = join(mkdtempSync(join(tmpdir(), "spillway-down-")), "ledger-down");
+  writeFileSync(downFile, "postgres://127.0.0.1:2/db");
+  const waits = async () => {
+    await (await openPostgres("postgres://me@127.0.0.1:1/db", downFile)).close();
+    return vi.mocked(within).mock.calls.findLast(([, , what]) => what === "the connection")?.[1];
+  };
+  expect(await waits()).toBe(NUMBERS.postgresOpenMs.default);
+  expect(await waits()).toBe(NUMBERS.postgresDownMs.default);
+  rmSync(dirname(downFile), { recursive: true });
 });
 
 it("takes only addresses of PostgreSQL, and shows them without who asks", () => {
