@@ -48,10 +48,7 @@ export class TraceFinder {
     if ((flags & IS_BLANK) !== 0 || (store.kind[row] as number) > REWRITTEN) return;
     const isFrame = (flags & IS_FRAME) !== 0;
     const indent = indentOf(store, row);
-    const isWeak =
-      (indent > 0 &&
-        (scan.has(FLAG["file:line"]) || (scan.has(FLAG["::"]) && CALLED_FRAME.test(textOf(store, row))))) ||
-      (scan.has(FLAG["file:line"]) && scan.has(FLAG.quote) && PLACED_FRAME.test(textOf(store, row)));
+    const isWeak = isWeakFrame(store, row, indent, scan);
     const isOpen = ++this.#since <= REACH;
     const isHeader = !isFrame && scan.has(FLAG["colon end"]) && HEADER.test(textOf(store, row));
     const isInTrace = isOpen && (isWeak || ADDRESS_FRAME.test(textOf(store, row)));
@@ -123,4 +120,11 @@ function textOf({ bytes, byteAt, byteLength, prefix }: UnitStore, row: number): 
   const at = (byteAt[row] as number) + before;
   const text = decode(bytes.subarray(at, at + Math.min((byteLength[row] as number) - before, MAX_CHARS))).trimEnd();
   return before === 0 ? text : text.replace(/^ /, "");
+}
+
+/** Returns true if a row may be a frame that has none of the usual forms: it names a place in a file, or a function. */
+function isWeakFrame(store: UnitStore, row: number, indent: number, scan: LineScan): boolean {
+  const isPlace = scan.has(FLAG["file:line"]);
+  if (indent > 0 && (isPlace || (scan.has(FLAG["::"]) && CALLED_FRAME.test(textOf(store, row))))) return true;
+  return isPlace && scan.has(FLAG.quote) && PLACED_FRAME.test(textOf(store, row));
 }
