@@ -1,5 +1,7 @@
 import { expect, it } from "vitest";
 import { clampText } from "../../../admit/clamp-text.ts";
+import { judge } from "./judge.ts";
+import { ShapeCounts, UnitStore } from "./unit-store.ts";
 
 it("shows which tests failed before it shows one body again and again", () => {
   const body = Array.from({ length: 40 }, (_, frame) => `    at step${frame}Of (lib/engine.js:${frame + 10}:7)`);
@@ -32,4 +34,34 @@ it("takes a line with another tag for another line: an error list that is logged
   const shown = new Set(text.split("\n"));
   expect(errors.filter((line) => !shown.has(line))).toEqual([]);
   expect(errors.filter((line) => !shown.has(`[ERROR] ${line}`))).toEqual([]);
+});
+
+it("of copies of a line spares the best, wherever it stands", () => {
+  const scoresOf = (scores: readonly number[], hashes: readonly number[]) => {
+    const store = new UnitStore();
+    const line = new TextEncoder().encode("some line\n");
+    for (const [sequence, score] of scores.entries()) {
+      const row = store.push(line, 0, line.length);
+      store.sequence[row] = sequence;
+      store.score[row] = score;
+      store.textHash[row] = hashes[sequence] as number;
+    }
+    const none = new Int32Array(0);
+    const counts = { shapes: new ShapeCounts(), starts: new ShapeCounts(), sorts: new ShapeCounts() };
+    const seen = { units: scores.length, chars: 30, failed: none, good: none, ranks: new Int32Array(32), strong: 0 };
+    return judge(store, { ...seen, ...counts, words: null, added: 0, counted: 0 }, true).scores;
+  };
+  for (const scores of [
+    [1, 5, 2],
+    [5, 1, 2],
+    [1, 2, 5],
+  ]) {
+    const best = scores.indexOf(5);
+    const alone = scoresOf(scores, [1, 2, 3]);
+    const copies = scoresOf(scores, [7, 7, 7]);
+    for (const row of scores.keys()) {
+      if (row === best) expect(copies[row]).toBe(alone[row]);
+      else expect(copies[row]).toBeLessThan(alone[row] as number);
+    }
+  }
 });
