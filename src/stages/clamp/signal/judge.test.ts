@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { clampText } from "../../../admit/clamp-text.ts";
 import { judge } from "./judge.ts";
-import { ShapeCounts, UnitStore } from "./unit-store.ts";
+import { HELD_NEW_GAIN, IS_NEW, IS_NEWLY_NAMED, ShapeCounts, UnitStore } from "./unit-store.ts";
 
 it("shows which tests failed before it shows one body again and again", () => {
   const body = Array.from({ length: 40 }, (_, frame) => `    at step${frame}Of (lib/engine.js:${frame + 10}:7)`);
@@ -36,32 +36,45 @@ it("takes a line with another tag for another line: an error list that is logged
   expect(errors.filter((line) => !shown.has(`[ERROR] ${line}`))).toEqual([]);
 });
 
+/** The final scores of a failing output of a thousand lines, of which these are the first. */
+function scoresOf(scores: readonly number[], { hashes = [1, 2, 3], flags = [0, 0, 0], added = 0 } = {}) {
+  const store = new UnitStore();
+  const line = new TextEncoder().encode("some line\n");
+  for (const [sequence, score] of scores.entries()) {
+    const row = store.push(line, 0, line.length);
+    store.sequence[row] = sequence;
+    store.score[row] = score;
+    store.textHash[row] = hashes[sequence] as number;
+    store.flags[row] = flags[sequence] as number;
+  }
+  const none = new Int32Array(0);
+  const counts = { shapes: new ShapeCounts(), starts: new ShapeCounts(), sorts: new ShapeCounts() };
+  const seen = { units: 1000, chars: 10_000, failed: none, good: none, ranks: new Int32Array(32), strong: 0 };
+  return judge(store, { ...seen, ...counts, words: null, added, counted: 0 }, true).scores;
+}
+
 it("of copies of a line spares the best, wherever it stands", () => {
-  const scoresOf = (scores: readonly number[], hashes: readonly number[]) => {
-    const store = new UnitStore();
-    const line = new TextEncoder().encode("some line\n");
-    for (const [sequence, score] of scores.entries()) {
-      const row = store.push(line, 0, line.length);
-      store.sequence[row] = sequence;
-      store.score[row] = score;
-      store.textHash[row] = hashes[sequence] as number;
-    }
-    const none = new Int32Array(0);
-    const counts = { shapes: new ShapeCounts(), starts: new ShapeCounts(), sorts: new ShapeCounts() };
-    const seen = { units: scores.length, chars: 30, failed: none, good: none, ranks: new Int32Array(32), strong: 0 };
-    return judge(store, { ...seen, ...counts, words: null, added: 0, counted: 0 }, true).scores;
-  };
   for (const scores of [
     [1, 5, 2],
     [5, 1, 2],
     [1, 2, 5],
   ]) {
     const best = scores.indexOf(5);
-    const alone = scoresOf(scores, [1, 2, 3]);
-    const copies = scoresOf(scores, [7, 7, 7]);
+    const alone = scoresOf(scores);
+    const copies = scoresOf(scores, { hashes: [7, 7, 7] });
     for (const row of scores.keys()) {
       if (row === best) expect(copies[row]).toBe(alone[row]);
       else expect(copies[row]).toBeLessThan(alone[row] as number);
     }
   }
+});
+
+it("gives a line in which only names are new half of what a new line gains", () => {
+  const plain = scoresOf([1, 1, 1]);
+  // What a new line has gained while it was held is taken back first.
+  const known = scoresOf([1, 1 + HELD_NEW_GAIN, 1], { flags: [0, IS_NEW, IS_NEWLY_NAMED], added: 2 });
+  const [none, all, half] = [0, 1, 2].map((row) => (known[row] as number) - (plain[row] as number));
+  expect(none).toBe(0);
+  expect(all).toBeGreaterThan(1);
+  expect(half).toBeCloseTo((all as number) / 2, 4);
 });
