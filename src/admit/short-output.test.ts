@@ -19,6 +19,19 @@ it.each([
   expect(receipt.limits).not.toHaveProperty("maxLines");
 });
 
+it.each([1990, 1999, 2000, 2030])("of %i characters comes back as it is with its exit line", async (chars) => {
+  const spillway = await make();
+  const output = Array.from({ length: 900 }, (_, n) => `${n}`)
+    .join("\n")
+    .slice(0, chars);
+  const admit = (text: string) => spillway.admit({ tool: "bash", exitCode: 137, output: text });
+  const { text, receipt } = await admit(output);
+  expect(receipt.cutBy).toBe(chars < 2000 ? null : "lines");
+  expect((await admit(text)).text).toBe(text);
+  const chunks = new Blob([text]).stream();
+  expect((await spillway.admit({ tool: "bash", exitCode: 137, output: chunks })).text).toBe(text);
+});
+
 it("a limit on lines that a caller sets holds for any output", async () => {
   const spillway = await make();
   const { receipt } = await spillway.admit({ tool: "bash", output: short, limits: { maxLines: 200 } });

@@ -92,6 +92,8 @@ class RunningClamp implements Clamp {
   #fold: Fold | null = null;
   /** Sees the source as it comes, and stands in should the strategy or folding fail. */
   #plain: Sieve | null = null;
+  /** Of the characters, those of an exit line that came with the output: they do not count for how short it is. */
+  #exitChars = MOST_EXIT_CHARS;
   readonly #faults: string[] = [];
   /** All that came, while folding may leave room for more of it; else null. */
   #raw: GrowingBytes | null = new GrowingBytes();
@@ -130,10 +132,11 @@ class RunningClamp implements Clamp {
       chars: scannedChars(this.#scan),
       breaks: this.#scan.breaks,
     };
-    const limits = limitsFor(this.#request, total.chars);
+    const text = this.over ? null : decode(this.heldBytes);
+    this.#exitChars = text === null ? 0 : exitCharsOf(text, close);
+    const limits = this.#limitsFor(total.chars);
     const facts = { total, limits, sample: this.#sample.bytes, faults: this.#faults };
     const result = { ...facts, strategy: this.#strategy.name, kind: null };
-    const text = this.over ? null : decode(this.heldBytes);
     const overBy = this.#overBy(total, text === null ? null : close(text));
     if (overBy === null) {
       return { ...result, within: text, replaced: isReplaced(text ?? "", this.heldBytes), cutter: null, overBy };
@@ -150,20 +153,24 @@ class RunningClamp implements Clamp {
   #canStart(): boolean {
     const { shortChars = 0, focus } = this.#request;
     const needsSample = this.#strategy.choose !== undefined || (focus?.names ?? 0) !== 0;
-    return (!needsSample || this.#scan.bytes >= SAMPLE_BYTES) && this.#scan.chars >= shortChars;
+    return (!needsSample || this.#scan.bytes >= SAMPLE_BYTES) && this.#scan.chars - this.#exitChars >= shortChars;
+  }
+
+  #limitsFor(chars: number): Limits {
+    return limitsFor(this.#request, chars - this.#exitChars);
   }
 
   /** Cheap and sure; the rest is decided at the end, on what was held. */
   #surelyOver(): boolean {
     const { bytes, chars } = this.#scan;
-    const { maxChars, maxLines } = limitsFor(this.#request, chars);
+    const { maxChars, maxLines } = this.#limitsFor(chars);
     if (bytes > this.#capacity || (maxChars !== undefined && chars > maxChars)) return true;
     return maxLines !== undefined && scannedLines(this.#scan) > maxLines;
   }
 
   #overBy(total: Total, shown: string | null): Unit | null {
     const { counter } = this.#request;
-    const limits = limitsFor(this.#request, total.chars);
+    const limits = this.#limitsFor(total.chars);
     if (shown === null) return overBudget({ ...total, tokens: 0 }, budgetOf(limits)) ?? "tokens";
     // An invalid byte is shown as three, and tokens do not add up: what is shown is measured as a whole.
     const free: TokenCounter = limits.maxTokens === undefined ? { ...counter, count: () => 0 } : counter;
@@ -172,7 +179,7 @@ class RunningClamp implements Clamp {
 
   #start(): void {
     this.#isStarted = true;
-    this.#request = { ...this.#request, limits: limitsFor(this.#request, scannedChars(this.#scan)) };
+    this.#request = { ...this.#request, limits: this.#limitsFor(scannedChars(this.#scan)) };
     const { strategy, fold, focus } = this.#request;
     if (fold || strategy !== headTail) this.#plain = headTail.start(this.#request);
     this.#attempt(() => {
@@ -267,6 +274,15 @@ class RunningClamp implements Clamp {
       this.#faults.push(`strategy ${this.#strategy.name} failed: ${messageOf(error)}`);
     }
   }
+}
+
+/** No exit line is longer, its line break included. */
+const MOST_EXIT_CHARS = 64;
+
+/** The characters of the exit line of a text that comes a second time; 0 for one that has none. */
+function exitCharsOf(text: string, close: (text: string) => string): number {
+  const chars = text.length - text.lastIndexOf("\n");
+  return chars <= MOST_EXIT_CHARS && close("x") !== "x" && close(text) === text ? chars : 0;
 }
 
 /** So many times what may be shown is held, and not more: memory is that of the limits, whatever the output. */
