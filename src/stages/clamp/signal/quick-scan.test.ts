@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { mayTell, quick, wholeLines } from "./quick-scan.ts";
+import { mayTell, quick, ScanBudget, wholeLines } from "./quick-scan.ts";
 
 const encoder = new TextEncoder();
 const word = fc.constantFrom(
@@ -58,4 +58,13 @@ it("takes whole lines up to a place, and none that is too long", () => {
   expect(wholeLines(bytes, 6, 24, LONGEST)).toEqual(run(6, 0));
   expect(wholeLines(bytes, 6, bytes.length, 18)).toEqual(run(6, 0));
   expect(wholeLines(bytes, 6, bytes.length, 19)).toEqual(run(bytes.lastIndexOf(10) + 1, 52));
+});
+
+it("lets lines go by unseen once more was looked at than a tenth of what is judged in full, and a burst", () => {
+  const budget = new ScanBudget(1_000_000);
+  budget.judged(100_000 + 8192, 0);
+  expect(budget.waits(0)).toBeLessThanOrEqual(0);
+  budget.glanced(4, 0);
+  expect(budget.waits(0)).toBeGreaterThan(4_000_000);
+  expect(budget.waits(5_000_000)).toBeLessThanOrEqual(0);
 });
