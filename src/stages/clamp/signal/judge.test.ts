@@ -78,3 +78,10 @@ it("gives a line in which only names are new half of what a new line gains", () 
   expect(all).toBeGreaterThan(1);
   expect(half).toBeCloseTo((all as number) / 2, 4);
 });
+
+it("holds the start of a large output until it is known whether something failed", () => {
+  const name = (n: number) => Math.imul(n + 1, 0x9e3779b1).toString(36);
+  const log = Array.from({ length: 30_000 }, (_, n) => `placed ${name(n)} on ${name(n + 7)} for ${name(n + 9)}`);
+  const { text } = clampText(log.join("\n"), { maxChars: 4000 }, { strategy: "signal", exitCode: 0 });
+  expect(text).toContain(log.slice(0, 10).join("\n"));
+});
