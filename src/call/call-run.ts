@@ -112,6 +112,7 @@ export class CallRun<Message> {
         if (outcome.doubt !== undefined)
           await this.#tell("overflow-detected", { ...aboutVerdict(outcome.doubt), attempt: sends, isKept: true });
         if (last !== null && draft !== null) await this.#recovered(draft, before, sends);
+        for (const refusal of [last, silent]) if (refusal?.cause !== outcome.reply) discard(refusal?.cause);
         return outcome.reply;
       }
       draft = drafted();

@@ -687,6 +687,22 @@ describe("whoever sends", () => {
     expect(await spillway.call(session(1, 10), () => read, OPTIONS)).toBe(read);
   });
 
+  it("has refusals ended that come in a stream which stays open", async () => {
+    const { spillway } = await open();
+    const error = { type: "invalid_request_error", message: refused().message };
+    const frame = new TextEncoder().encode(`event: error\ndata: ${JSON.stringify({ type: "error", error })}\n\n`);
+    const ended: Promise<void>[] = [];
+    const send = () => {
+      if (ended.length === 2) return "answer";
+      let cancel = () => {};
+      ended.push(new Promise((resolve) => (cancel = resolve)));
+      const body = new ReadableStream({ start: (stream) => stream.enqueue(frame), cancel: () => cancel() });
+      return new Response(body, { headers: { "content-type": "text/event-stream" } });
+    };
+    expect(await spillway.call(session(8, 15_000), send, OPTIONS)).toBe("answer");
+    await Promise.all(ended);
+  });
+
   it("gets back an answer from less than all if no better one comes", async () => {
     const { spillway } = await open();
     const answer = { usage: { input_tokens: 90_000 } };
