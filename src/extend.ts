@@ -66,6 +66,8 @@ export type {
 } from "./contract/store.ts";
 export type { Choice, Cutter, Focus, Sieve, Strategy, StrategyRequest } from "./contract/strategy.ts";
 export type { TokenCounter } from "./contract/token-counter.ts";
+export type { Exchanged, ExchangeResponse } from "./exchange/answer.ts";
+export type { ExchangeContext, ExchangeOptions, ExchangeRequest, ExchangeSend } from "./exchange/exchange.ts";
 export type {
   GuardedSession,
   MessageSource,

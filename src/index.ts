@@ -42,13 +42,6 @@ export type { Receipt } from "./contract/receipt.ts";
 export type { Retention } from "./contract/store.ts";
 export type { StrategyName } from "./contract/strategy.ts";
 export { OverflowError, type OverflowFacts, SpillwayError, type SpillwayErrorCode } from "./errors.ts";
-export type { Exchanged, ExchangeResponse } from "./exchange/answer.ts";
-export type {
-  ExchangeContext,
-  ExchangeOptions,
-  ExchangeRequest,
-  ExchangeSend,
-} from "./exchange/exchange.ts";
 export type { CapOptions, CappedHistory, GuardOptions, GuardSessionOptions } from "./histories/histories.ts";
 export type { PrepareOptions } from "./prepare/ports.ts";
 export type { Prepared, PruneReport } from "./prepare/report.ts";

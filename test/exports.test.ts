@@ -25,12 +25,6 @@ describe("exports", () => {
       type CappedHistory
       type CompactOptions
       type CompactedConversation
-      type ExchangeContext
-      type ExchangeOptions
-      type ExchangeRequest
-      type ExchangeResponse
-      type ExchangeSend
-      type Exchanged
       type GuardOptions
       type GuardSessionOptions
       type Limits
@@ -95,6 +89,12 @@ describe("exports", () => {
       type Cutter
       type EventKind
       type EventQuery
+      type ExchangeContext
+      type ExchangeOptions
+      type ExchangeRequest
+      type ExchangeResponse
+      type ExchangeSend
+      type Exchanged
       type Extent
       type FaultFields
       type Focus

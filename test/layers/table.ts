@@ -190,7 +190,7 @@ export const LAYERS: Layer[] = [
     level: 7,
     rooms: ["extend"],
     may: [...GROUND, "measure", "histories", "storage"],
-    onUse: ["mark", "record", "redact", "recover", "call"],
+    onUse: ["mark", "record", "redact", "recover", "exchange", "call"],
     node: true,
     packages: "on use",
     note: "stores, ledgers and counters to hand in; the folder's is loaded on use",
