@@ -1,5 +1,17 @@
 import { execFile } from "node:child_process";
-import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, utimes, writeFile } from "node:fs/promises";
+import {
+  appendFile,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  readlink,
+  rm,
+  stat,
+  symlink,
+  utimes,
+  writeFile,
+} from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { setTimeout } from "node:timers/promises";
@@ -121,6 +133,21 @@ describe("an event log", () => {
     expect(rotatedFiles(path)).toHaveLength(NUMBERS.eventFilesKept.default);
     expect(rotatedFiles(path)).not.toContain(files[0]);
     expect(rotatedFiles(join(folder, "nowhere", "x"))).toEqual([]);
+  });
+
+  it("may be reached through a link, such as /dev/stdout, which is neither moved away nor replaced", async () => {
+    const folder = await freshFolder();
+    const path = join(folder, "events.jsonl");
+    const link = join(folder, "link");
+    await symlink(path, link);
+    const listen = fileEvents(link, 1);
+    for (const session of ["gone", "stays"]) await listen(eventOf({ session }));
+    expect(await removeFromEventFile(link, "gone")).toBe(1);
+    expect(await sessionsIn(path)).toEqual(["stays"]);
+    expect(await readlink(link)).toBe(path);
+    expect((await readdir(folder)).toSorted()).toEqual(["events.jsonl", "link"]);
+    // What has passed through a device is gone from us.
+    expect(await removeFromEventFile("/dev/null", "gone")).toBe(0);
   });
 
   it("is not mixed up by several processes, and loses a session's lines while they write", async () => {

@@ -3,6 +3,7 @@ import {
   constants,
   existsSync,
   fstatSync,
+  lstatSync,
   mkdirSync,
   openSync,
   readdirSync,
@@ -28,10 +29,14 @@ export function fileEvents(path: string, maxBytes: number = NUMBERS.eventFileByt
   };
 }
 
-/** Moves a full log away, so that the next line begins a new file, and deletes the oldest of those that were moved. */
+/**
+ * Moves a full log away, so that the next line begins a new file, and deletes the oldest of those that were moved. A link stays
+ * where it is: it may be /dev/stdout.
+ */
 function rotate(path: string, maxBytes: number): void {
+  const found = lstatSync(path, { throwIfNoEntry: false });
   // Another process may have been first.
-  if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) < maxBytes) return;
+  if (found === undefined || !found.isFile() || found.size < maxBytes) return;
   const rotated = `${path}.${new Date().toISOString().replaceAll(":", "-")}-${process.pid}`;
   if (existsSync(rotated)) return; // of this millisecond; the next line tries again
   renameSync(path, rotated);

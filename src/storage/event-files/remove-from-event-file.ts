@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { type FileHandle, open, rename, rm } from "node:fs/promises";
+import { type FileHandle, open, realpath, rename, rm, stat } from "node:fs/promises";
 import { setTimeout } from "node:timers/promises";
 import { storedName } from "../stored-name.ts";
 
@@ -12,14 +12,17 @@ const SETTLE_MS = 200;
 /**
  * Removes the lines of one session from an event log (null: the lines that have no session) and returns how many it
  * removed. Any number of processes may write to the log meanwhile: the log is replaced as a whole, and lines that were
- * written during the copy are copied too.
+ * written during the copy are copied too. A link to a log stays a link. What went into a pipe or a terminal cannot be removed.
  */
-export async function removeFromEventFile(path: string, session: string | null): Promise<number> {
+export async function removeFromEventFile(link: string, session: string | null): Promise<number> {
   const name = storedName(session);
-  const log = await open(path, "r").catch((error: NodeJS.ErrnoException) => {
+  const absent = (error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return null;
     throw error;
-  });
+  };
+  const path = await realpath(link).catch(absent);
+  if (path === null || !(await stat(path)).isFile()) return 0;
+  const log = await open(path, "r").catch(absent);
   if (log === null) return 0;
   const temporary = `${path}.${randomBytes(8).toString("hex")}.tmp`;
   try {

@@ -93,7 +93,7 @@ describe("keepNow", () => {
     const dir = join(base, String((made += 1)));
     const database = await openDatabase(dir);
     const store = await localStore({ dir, database, limits: { maxBytes: 100_000 } });
-    expect(() => store.keepNow?.(about, new Uint8Array(200_000), none)).toThrow(/holds 200000 of 100000/);
+    expect(() => store.keepNow?.(about, new Uint8Array(200_000), none)).toThrow(/holds 200,000 of 100,000/);
     expect(await readdir(join(dir, "spool"))).toEqual([]);
     await database.close();
   });
