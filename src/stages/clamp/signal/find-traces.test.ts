@@ -28,6 +28,22 @@ const TRACES: Record<string, Trace> = {
     ...each(frames, (n) => [`  File "/srv/app/pay${n}.py", line ${n * 9}, in pay_${n}`, `    charge(order, ${n})`]),
     `gw.Declined: ${said}`,
   ],
+  pytest: (frames, said) => [
+    "=================================== FAILURES ===================================",
+    ...each(frames, (n) => [
+      "",
+      `    def charge_${n}(order):`,
+      `        total = order.total(${n})`,
+      `>       return charge_${n + 1}(order, total)`,
+      "",
+      `shop/order${n}.py:${n * 7}:`,
+      "_ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _",
+    ]),
+    ">       raise Declined(reason)",
+    `E       gw.Declined: ${said}`,
+    "",
+    "shop/gate.py:17: Declined",
+  ],
   Java: (frames, said) => [
     `Exception in thread "main" com.gw.Declined: ${said}`,
     ...each(frames, (n) => `\tat com.shop.Step${n}.run(Step${n}.java:${n * 7})`),

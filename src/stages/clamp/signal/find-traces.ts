@@ -23,6 +23,9 @@ const CALLED_FRAME = / called at \S+ line \d+$/;
 const PLACED_FRAME = /:\d+:in [`'][^`']*'$/;
 /** Stands among the frames in Node: what is below it is the trace of another exception. */
 const CAUSE = /^\s*\[cause\]: /;
+/** How pytest writes what an assertion or an exception says, below the source that it stopped in. */
+const CAPITAL_E = 69;
+const NOTED = /^E {3,}\S/;
 /** An exception inside of the one that the line above tells of, as C# writes it. */
 const INNER = /^\s*---> /;
 /** A line of a log that tells of no failure. */
@@ -38,6 +41,7 @@ export class TraceFinder {
   /** Rows since the last frame; more than `REACH` if no trace is open. */
   #since = REACH + 1;
   #wasWeak = false;
+  #wasNoted = false;
   /** The message is still to come, on a line that is indented no more than this; -1 if it is not. */
   #awaited = -1;
 
@@ -46,6 +50,14 @@ export class TraceFinder {
     store.trace[row] = 0;
     const flags = store.flags[row] as number;
     if ((flags & IS_BLANK) !== 0 || (store.kind[row] as number) > REWRITTEN) return;
+    const isNoted = firstByte(store, row) === CAPITAL_E && NOTED.test(textOf(store, row));
+    // The lines that go on from the first are its details.
+    if (isNoted && !this.#wasNoted) {
+      this.#trace = ++this.#count;
+      this.#mark(store, row);
+    }
+    this.#wasNoted = isNoted;
+    if (isNoted) return;
     const isFrame = (flags & IS_FRAME) !== 0;
     const indent = indentOf(store, row);
     const isWeak = isWeakFrame(store, row, indent, scan);
@@ -112,6 +124,11 @@ export class TraceFinder {
 /** What a log puts before a line ends with one blank. */
 function indentOf({ indent, prefix }: UnitStore, row: number): number {
   return Math.max(0, (indent[row] as number) - Math.sign(prefix[row] as number));
+}
+
+function firstByte({ bytes, byteAt, prefix }: UnitStore, row: number): number | undefined {
+  const before = prefix[row] as number;
+  return bytes[(byteAt[row] as number) + before + Math.sign(before)];
 }
 
 /** A line without what a log puts before it. */
