@@ -232,12 +232,20 @@ function shareLimits(limits: Limits, sizes: readonly Size[], exitAt: number | nu
     const shares = sharesOf(limits, asked, exitAt);
     const isNew = (index: number) =>
       asked[index] === sizes[index] && isCut(shares[index] as Size, sizes[index] as Size, limits);
-    if (!sizes.some((_, index) => isNew(index)))
+    if (!sizes.some((_, index) => isNew(index))) {
+      addSpare(limits, shares, sizes, exitAt);
       return shares.map((share) => mapLimits(limits, (_, unit) => share[unit]));
+    }
     asked = asked.map((size, index) =>
       isNew(index) ? combineSizes(size, MARKERS, (one, other) => one + other) : size,
     );
   }
+}
+
+/** What the texts may take together in one unit, and the exit line. */
+function budgetFor(unit: Unit, limit: number, count: number, exitAt: number | null) {
+  const exit = exitAt === null ? 0 : Math.min(EXIT_ROOM[unit], limit);
+  return { exit, budget: Math.max(0, limit - Math.max(0, count - 1) * JOINT[unit] - exit) };
 }
 
 function sharesOf(limits: Limits, asked: readonly Size[], exitAt: number | null): Size[] {
@@ -245,17 +253,28 @@ function sharesOf(limits: Limits, asked: readonly Size[], exitAt: number | null)
   for (const unit of UNITS) {
     const limit = limits[LIMIT_OF[unit]];
     if (limit === undefined) continue;
-    const exit = exitAt === null ? 0 : Math.min(EXIT_ROOM[unit], limit);
-    const joints = Math.max(0, asked.length - 1) * JOINT[unit];
+    const { exit, budget } = budgetFor(unit, limit, asked.length, exitAt);
     const fair = fairShares(
       asked.map((size) => size[unit]),
-      Math.max(0, limit - joints - exit),
+      budget,
     );
     fair.forEach((share, index) => {
       (shares[index] as Size)[unit] = share + (index === exitAt ? exit : 0);
     });
   }
   return shares;
+}
+
+/** Gives what nobody asked for to those that will be cut. */
+function addSpare(limits: Limits, shares: Size[], sizes: readonly Size[], exitAt: number | null): void {
+  const cut = shares.filter((share, index) => isCut(share, sizes[index] as Size, limits));
+  for (const unit of UNITS) {
+    const limit = limits[LIMIT_OF[unit]];
+    if (limit === undefined || cut.length === 0) continue;
+    const { exit, budget } = budgetFor(unit, limit, sizes.length, exitAt);
+    const spare = budget + exit - shares.reduce((sum, share) => sum + share[unit], 0);
+    for (const share of cut) share[unit] += Math.floor(spare / cut.length);
+  }
 }
 
 function isCut(share: Size, size: Size, limits: Limits): boolean {
