@@ -48,6 +48,7 @@ describe("spillway doctor", () => {
       `${join(project, "spillway.yaml")}, ${join(home, ".config", "spillway", "spillway.yaml")}`,
     );
     spillway(["run", "-q", "--raw", "--", "seq", "5"]);
+    spillway(["run", "-q", "--raw", "--session", "other", "--", "seq", "5"]);
     expect(about(findings().all, "store")[0]?.found).toMatch(/spillway: 1 output, 10 B$/);
   });
 
@@ -85,6 +86,16 @@ describe("spillway doctor", () => {
     spillway(["init", "claude-code", "--yes"]);
     expect(about(findings().all, "claude-code")).toMatchObject([
       { state: "wrong", todo: expect.stringMatching(/^run: npm install --global \/|^put a link to \//) },
+    ]);
+    const settings = join(project, ".claude", "settings.json");
+    writeFileSync(settings, "{ // c");
+    expect(about(findings().all, "claude-code")).toEqual([
+      {
+        about: "claude-code",
+        state: "wrong",
+        found: `${settings} cannot be read: Unexpected character '/' found. (1:3)`,
+        todo: "mend that file: its agent cannot read it either",
+      },
     ]);
   });
 

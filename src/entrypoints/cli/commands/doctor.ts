@@ -136,9 +136,11 @@ async function openedStore(dir: string): Promise<Finding> {
     const { store, close } = await openLocal(dir, { readsOnly: true });
     try {
       const newest = await store.list({ scope: "local", max: MOST_LISTED });
-      const many = newest.length === MOST_LISTED ? `${MOST_LISTED} or more outputs` : counted(newest.length, "output");
-      const bytes = newest.reduce((sum, artifact) => sum + artifact.bytes, 0);
-      return ok("store", `${dir}: ${many}, ${sizeText(bytes)}`);
+      // Each session that saved the same has a row; the content is there once.
+      const sizes = new Map(newest.map(({ id, bytes }) => [id, bytes]));
+      const bytes = [...sizes.values()].reduce((sum, size) => sum + size, 0);
+      const more = newest.length === MOST_LISTED ? " or more" : "";
+      return ok("store", `${dir}: ${counted(sizes.size, "output")}${more}, ${sizeText(bytes)}${more}`);
     } finally {
       await close();
     }
@@ -224,16 +226,23 @@ async function lookAtAgents(): Promise<Finding[]> {
   for (const name of AGENT_NAMES) {
     const agent = await loadAgent(name);
     if (!here.includes(agent)) continue;
-    try {
-      const files = (["user", "project"] as const).map((whose) => agent.hooks(whose, { wrapCommands: false }));
-      const set = files.filter(hasHooks).map(({ path }) => path);
-      const hooks = `hooks in ${set.join(", ")}`;
-      if (set.length === 0) findings.push(note(name, "here, without our hooks", `spillway init ${name}`));
-      else if (whyNotCalled === null) findings.push(ok(name, hooks));
-      else findings.push(wrong(name, `${hooks} call "spillway", which ${whyNotCalled}`, howToInstall()));
-    } catch (error) {
-      findings.push(wrong(name, messageOf(error), "mend that file: its agent cannot read it either"));
+    const set: string[] = [];
+    const unread: Finding[] = [];
+    for (const whose of ["user", "project"] as const) {
+      const file = agent.hooks(whose, { wrapCommands: false });
+      try {
+        if (hasHooks(file)) set.push(file.path);
+      } catch (error) {
+        const found = `${file.path} cannot be read: ${messageOf(error)}`;
+        unread.push(wrong(name, found, "mend that file: its agent cannot read it either"));
+      }
     }
+    findings.push(...unread);
+    const hooks = `hooks in ${set.join(", ")}`;
+    if (set.length === 0) {
+      if (unread.length === 0) findings.push(note(name, "here, without our hooks", `spillway init ${name}`));
+    } else if (whyNotCalled === null) findings.push(ok(name, hooks));
+    else findings.push(wrong(name, `${hooks} call "spillway", which ${whyNotCalled}`, howToInstall()));
   }
   return findings;
 }
