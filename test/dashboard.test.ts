@@ -889,6 +889,10 @@ describe.skipIf(browserPath === null)("the dashboard", () => {
 
   it("counts what was read back in a session without a request, and not what a person read", async () => {
     const session = "<b>bad</b>";
+    const [row] = await ledger.sessions({ session });
+    const lastMs = row?.lastSeenMs ?? 0;
+    const about = { session, tool: null, call: null, artifact: ids["bad"] ?? "", receipt: null };
+    await ledger.record({ kind: "artifact-recalled", atMs: lastMs + 60_000, ...about, more: { reads: "person" } });
     const { page } = await open(`#/sessions/${encodeURIComponent(session)}`);
     await page.waitForSelector(".lane");
     const [read] = sql<{ count: number }>(
@@ -898,6 +902,8 @@ describe.skipIf(browserPath === null)("the dashboard", () => {
     expect(read?.count).toBe(1);
     expect(await figure(page, "Read back")).toEqual([1]);
     expect((await words(page, "Fullest request"))[0]).toBe("—");
+    // Nor is the last of the session what a person did.
+    expect(await page.locator("h1 + p time").last().getAttribute("datetime")).toBe(new Date(lastMs).toISOString());
     await page.close();
   });
 

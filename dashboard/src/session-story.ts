@@ -63,10 +63,15 @@ export interface SessionStory {
   /** How often the model read back and was refused, before a request or with none after it. */
   recalls: number;
   refusals: number;
+  /** When the agent did something, for the first time and the last. */
+  firstMs: number;
+  lastMs: number;
 }
 
 /** A change that leaves less than this is a line that says where the rest is. */
 const CLEARED_CHARS = 400;
+
+const READS: ReadonlySet<string> = new Set(["artifact-recalled", "artifact-searched"]);
 
 /** Reads the story of a session from its events, the oldest first. */
 export function storyOf(events: readonly RecordedEvent[]): SessionStory {
@@ -76,7 +81,10 @@ export function storyOf(events: readonly RecordedEvent[]): SessionStory {
   const stated = new Map<unknown, number>();
   let [recalls, refusals] = [0, 0];
   let now: Pending = newPending();
-  for (const event of events) {
+  // What a person reads reaches no model, and is nothing that the agent did.
+  const own = events.filter(({ kind, more }) => !READS.has(kind) || more?.["reads"] !== "person");
+  const [firstMs, lastMs] = [own[0] ?? events[0], own.at(-1) ?? events[0]].map((event) => event?.atMs ?? 0);
+  for (const event of own) {
     const { kind, receipt, call, artifact } = event;
     const more = event.more ?? {};
     const request = requests.length;
@@ -114,9 +122,7 @@ export function storyOf(events: readonly RecordedEvent[]): SessionStory {
       }
       now.isPrefixChanged = true;
     } else if (kind === "overflow-recovered") now.recoveredTokens = numberIn(more, "estimatedTokens");
-    else if (kind === "artifact-recalled" || kind === "artifact-searched") {
-      // What a person reads reaches no model.
-      if (more["reads"] === "person") continue;
+    else if (READS.has(kind)) {
       now.recalls += 1;
       recalls += 1;
       life?.recalledAt.push(request);
@@ -130,7 +136,7 @@ export function storyOf(events: readonly RecordedEvent[]): SessionStory {
     const limit = stated.get(request.model);
     if (limit !== undefined) Object.assign(request, { windowTokens: limit, isWindowStated: true });
   }
-  return { requests, lives, recalls, refusals };
+  return { requests, lives, recalls, refusals, firstMs: firstMs ?? 0, lastMs: lastMs ?? 0 };
 }
 
 /** What happened since the last answer. */

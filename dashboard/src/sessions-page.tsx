@@ -124,7 +124,7 @@ interface StoryProps {
 
 function Story({ session, events, result }: StoryProps): ReactNode {
   const story = useMemo(() => storyOf(events), [events]);
-  const { requests, lives, recalls, refusals } = story;
+  const { requests, lives, recalls, refusals, firstMs, lastMs } = story;
   const selected = lives.find(({ event }) => String(event) === result) ?? null;
   const select = (life: LifeStory | null) => go(hrefTo("sessions", session, { result: life?.event }), "replace");
   const breaks = requests.flatMap(({ cacheBreak }) => cacheBreak ?? []);
@@ -142,8 +142,7 @@ function Story({ session, events, result }: StoryProps): ReactNode {
   return (
     <>
       <p className="quiet">
-        {counted(requests.length, "request")}, first <Time atMs={events[0]?.atMs ?? 0} />, last{" "}
-        <Time atMs={events.at(-1)?.atMs ?? 0} />
+        {counted(requests.length, "request")}, first <Time atMs={firstMs} />, last <Time atMs={lastMs} />
         {events.length >= MOST_ITEMS && `. Only the first ${exact(MOST_ITEMS)} events are shown`}
       </p>
       <Figures
