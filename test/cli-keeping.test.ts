@@ -146,8 +146,9 @@ it("pin keeps a session from gc, and lists what is kept", () => {
 });
 
 it("flags a tool in stats above the share that was asked for", () => {
+  for (let at = 0; at < 5; at++) spillway(["run", "--session", "often", "--", "seq", "1", `${8000 + at}`]);
   const flagged = (share: string) =>
-    JSON.parse(spillway(["stats", "--session", "s2", "--flag-above", share, "--json"]).stdout).all.cutsTooOften;
+    JSON.parse(spillway(["stats", "--session", "often", "--flag-above", share, "--json"]).stdout).all.cutsTooOften;
   expect([flagged("0.9"), flagged("1")]).toEqual([true, false]);
   expect(spillway(["stats", "--flag-above", "2"]).stderr).toContain("--flag-above takes a number from 0 to 1");
 });

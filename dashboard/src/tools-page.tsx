@@ -1,4 +1,5 @@
 import type { ReactNode } from "react";
+import { LEAST_CUT } from "../../src/stages/record/derive-rates.ts";
 import { bytesText, counted, exact, percent } from "./amounts.ts";
 import { type Limits, type Receipt, type Stat, useAsked, useLive } from "./api.ts";
 import {
@@ -99,8 +100,6 @@ interface Suggestion {
   evidence: string;
 }
 
-/** Fewer cut outputs than this say nothing. */
-const LEAST_CUT = 5;
 /** Fewer than this that nobody missed are no reason to cut more. */
 const LEAST_UNMISSED = 20;
 const OFTEN = 0.5;

@@ -3,13 +3,13 @@ import type { Totals } from "../../contract/ledger.ts";
 import { deriveRates } from "./derive-rates.ts";
 
 const totals: Totals = {
-  calls: 10,
-  cutCalls: 4,
+  calls: 20,
+  cutCalls: 8,
   bytesIn: 100_000,
   bytesShown: 20_000,
   tokensIn: 25_000,
   tokensShown: 5000,
-  recalls: 2,
+  recalls: 4,
   recalledBytes: 4000,
   recalledTokens: 1000,
   requests: 0,
@@ -32,6 +32,11 @@ it("derives rates and what was saved net of recalls", () => {
 
 it("flags a truncation rate above the share, and not at it", () => {
   expect([0.39, 0.4, 0.41].map((share) => deriveRates(totals, share).cutsTooOften)).toEqual([true, false, false]);
+});
+
+it("flags no rate of fewer than five cut outputs, which say nothing of the limits", () => {
+  const flagged = [1, 4, 5].map((count) => deriveRates({ ...totals, calls: count, cutCalls: count }, 0.5).cutsTooOften);
+  expect(flagged).toEqual([false, false, true]);
 });
 
 it("has no rates of nothing", () => {

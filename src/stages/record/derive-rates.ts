@@ -8,9 +8,12 @@ export interface Rates {
   recallRate: number;
   /** What the model was spared, less what was read back and what a tool that ran again showed. Below 0 when that cost more. */
   tokensSaved: number;
-  /** More is cut than should be: the limits of this tool deserve a look. */
+  /** More is cut than should be, of enough outputs to tell: the limits of this tool deserve a look. */
   cutsTooOften: boolean;
 }
+
+/** Fewer cut outputs than this say nothing of a tool's limits. */
+export const LEAST_CUT = 5;
 
 /** Derives rates from sums; `flagShare` is the truncation rate above which they are flagged. */
 export function deriveRates(totals: Totals, flagShare: number): Rates {
@@ -20,6 +23,6 @@ export function deriveRates(totals: Totals, flagShare: number): Rates {
     truncationRate,
     recallRate: cutCalls === 0 ? 0 : recalls / cutCalls,
     tokensSaved: tokensIn - tokensShown - recalledTokens,
-    cutsTooOften: truncationRate > flagShare,
+    cutsTooOften: cutCalls >= LEAST_CUT && truncationRate > flagShare,
   };
 }

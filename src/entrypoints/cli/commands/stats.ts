@@ -2,7 +2,7 @@ import { Option } from "commander";
 import type { StatQuery, StatRow } from "../../../contract/ledger.ts";
 import { definedOnly } from "../../../stages/policy/check-row.ts";
 import { NUMBERS } from "../../../stages/policy/defaults.ts";
-import { deriveRates, type Rates } from "../../../stages/record/derive-rates.ts";
+import { deriveRates, LEAST_CUT, type Rates } from "../../../stages/record/derive-rates.ts";
 import { counted, grouped } from "../../../values.ts";
 import { readDuration, sizeText } from "../amounts.ts";
 import type { Command } from "../command.ts";
@@ -54,8 +54,8 @@ export function addStatsCommand(program: Command): void {
       ]),
     )
     .notes(`
-A rate with ! is above --flag-above: look at the limits of that tool. TOKENS SAVED is net: what was read back is taken off,
-and what the host would have cut anyway (beyond 50 KiB or 2,000 lines, if nobody says) is not counted.
+A rate with ! is above --flag-above, of ${LEAST_CUT} cut outputs or more: look at the limits of that tool. TOKENS SAVED is net: what
+was read back is taken off, and what the host would have cut anyway (beyond 50 KiB or 2,000 lines, if nobody says) is not counted.
 
 Examples:
   spillway stats
