@@ -53,6 +53,21 @@ describe.each([
     expect(warnings[0]).toContain(reason);
   });
 
+  it("leaves it readBack's tools as well, from when they are made", async () => {
+    const { spillway, warnings } = await opened({ env });
+    expect((await spillway.admit({ tool: "bash", output })).receipt.saved).toBe("no");
+    const { answer } = spillway.readBack("openai");
+    const { text, receipt } = await spillway.admit({ tool: "bash", output });
+    expect(receipt.faults).toEqual([expect.stringMatching(/in this process's memory only/)]);
+    expect(text).toContain(`recall({"id":"${receipt.artifact}"`);
+    const args = JSON.stringify({ id: receipt.artifact, lines: [777, 777] });
+    const call = { id: "c1", type: "function", function: { name: "recall", arguments: args } } as const;
+    expect((await answer(call))?.content).toContain("line 777\n");
+    expect(await spillway.ledger?.stats({ by: "all" })).toMatchObject([{ calls: 1 }]);
+    expect(warnings[0]).toMatch(/^outputs cannot be saved: /);
+    expect(warnings.at(-1)).toMatch(/in this process's memory only/);
+  });
+
   it("is told to whoever named it in code", async () => {
     await expect(createSpillway({ dir: folder, env: {} })).rejects.toThrow(reason);
     await expect(createSpillway({ dir: folder, env: {} })).rejects.not.toThrow(/--dir/);

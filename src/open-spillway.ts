@@ -97,7 +97,7 @@ export function recordedBy(): RecordedBy {
 /** Where @opentelemetry/api keeps what an SDK registered. If nothing is there, nobody listens, and nothing is loaded. */
 const OPEN_TELEMETRY = Symbol.for("opentelemetry.js.api.1");
 
-type OpenedPlace = Pick<SpillwayPorts, "store" | "ledger" | "placeFaults">;
+type OpenedPlace = Pick<SpillwayPorts, "store" | "ledger" | "placeFaults" | "onReadBack">;
 
 /** Opens this machine's folder. If it cannot be opened, an agent goes on without it, unless its own code named the folder. */
 async function openPlace(
@@ -115,17 +115,32 @@ async function openPlace(
     return await open();
   } catch (error) {
     if ([named, given.ledger, given.store].some((place) => typeof place === "string")) throw error;
-    const fault = messageOf(error);
+    const inMemory = async (reason: unknown) => {
+      const [{ memoryStore }, { memoryLedger }] = await Promise.all([
+        import("./storage/stores/memory.ts"),
+        import("./storage/ledgers/memory.ts"),
+      ]);
+      const fault = `outputs are kept in this process's memory only: ${messageOf(reason)}`;
+      warn(logger, "memory", fault);
+      return { store: memoryStore(), ledger: memoryLedger(), placeFaults: [fault] };
+    };
     // Only a reader whose tools run in this process can read back what is kept in its memory.
-    if (reader?.by !== "tool") {
-      warn(logger, "store", `outputs cannot be saved: ${fault}`);
-      return (await import("./storage/local/open-local.ts")).openLater(open);
-    }
-    const inMemory = `outputs are kept in this process's memory only: ${fault}`;
-    warn(logger, "store", inMemory);
-    const { memoryStore } = await import("./storage/stores/memory.ts");
-    const { memoryLedger } = await import("./storage/ledgers/memory.ts");
-    return { store: memoryStore(), ledger: memoryLedger(), placeFaults: [inMemory] };
+    if (reader?.by === "tool") return inMemory(error);
+    warn(logger, "store", `outputs cannot be saved: ${messageOf(error)}`);
+    const placeFaults: string[] = [];
+    let isReadHere = false;
+    const openOrKeepHere = () =>
+      open().catch(async (again: unknown) => {
+        if (!isReadHere) throw again;
+        const { store, ledger, placeFaults: faults } = await inMemory(again);
+        placeFaults.push(...faults);
+        return { store, ledger, ledgerOf: () => ledger, close: async () => {} };
+      });
+    const { openLater } = await import("./storage/local/open-local.ts");
+    const onReadBack = () => {
+      isReadHere = true;
+    };
+    return { ...openLater(openOrKeepHere), placeFaults, onReadBack };
   }
 }
 
@@ -149,11 +164,13 @@ async function openSearcher(logger: Logger | undefined): Promise<Searcher> {
   return loadSearcher({ onMissing: (fault) => warn(logger, "search", `searches take longer: ${fault}`) });
 }
 
+type Missing = "store" | "memory" | "search";
+
 /** What this process was warned of. */
-const warned = new Set<"store" | "search">();
+const warned = new Set<Missing>();
 
 /** Warns that something is missing. If there is no logger, the process is warned, once for each kind. */
-function warn(logger: Logger | undefined, kind: "store" | "search", fault: string): void {
+function warn(logger: Logger | undefined, kind: Missing, fault: string): void {
   if (logger !== undefined) return logFault(logger, fault);
   if (warned.has(kind)) return;
   warned.add(kind);

@@ -154,6 +154,7 @@ export function assembleSpillway(ports: SpillwayPorts): Spillway {
     const { made, names } = readBackKind(kind, options, callReadBack);
     for (const shared of [reader, access]) Object.assign(shared, { by: "tool", ...names });
     leaveAsTheyAre(made);
+    ports.onReadBack?.();
     return made;
   };
 

@@ -125,8 +125,10 @@ export interface SpillwayPorts
   copyOut?: ((artifact: Named) => Promise<string | null>) | undefined;
   /** Where secrets are replaced, as `openRedaction` gives it; null nowhere. */
   redaction: Redaction | null;
-  /** What is wrong with the store or a project's file from the start: told on each receipt of an output that was saved. */
+  /** What is wrong with the store or a project's file: told on each receipt of an output that was saved. */
   placeFaults?: readonly string[];
+  /** Told that tools of this process read back from now on. */
+  onReadBack?: () => void;
   /** Logs of events beside the ledger. */
   logs?: readonly EventLog[];
   by?: RecordedBy | undefined;

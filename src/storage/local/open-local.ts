@@ -150,9 +150,9 @@ type Later = { store: Store } & Pick<Local, "ledger" | "ledgerOf" | "close">;
  * Stands in for a folder that could not be opened. Each call tries to open it again and fails with the reason until
  * that succeeds. Callers handle such failures, and ask less often after some of them.
  */
-export function openLater(open: () => Promise<Local>): Later {
-  let opening: Promise<Local> | null = null;
-  const local = (): Promise<Local> => {
+export function openLater(open: () => Promise<Later>): Later {
+  let opening: Promise<Later> | null = null;
+  const local = (): Promise<Later> => {
     opening ??= open().catch((error: unknown) => {
       opening = null;
       throw error;
