@@ -574,7 +574,7 @@ describe("what is wrong in the user's own config, for a command that must go on"
         "no_such_key: 1",
       ].join("\n"),
     );
-    const { options, warnings } = await lenient();
+    const { options, warnings } = await load({ lenient: true, tellsAll: true });
     expect(options.policy.default).toEqual({ limits: { maxChars: 900 } });
     expect(options.policy.tools).toEqual([{ tool: "bash", row: { limits: { maxLines: 7 } } }]);
     expect(options.redact).toEqual({ rules: [{ name: "b", literal: "secret-word" }] });
@@ -604,7 +604,7 @@ describe("what is wrong in the user's own config, for a command that must go on"
 
   it("is a missing file too, but not one that the caller names", async () => {
     const { warnings } = await lenient({ SPILLWAY_CONFIG: "/no/such/file.yaml" });
-    expect(warnings).toEqual([expect.stringContaining("no such file")]);
+    expect(warnings).toEqual(["cannot read config /no/such/file.yaml: no such file; it is ignored"]);
     await expect(load({ lenient: true, file: "/no/such/file.yaml" })).rejects.toThrow("no such file");
   });
 });
@@ -624,7 +624,7 @@ describe("a project's file", () => {
         "zebra: 1",
       ].join("\n"),
     );
-    const { policy, warnings } = await load();
+    const { policy, warnings } = await load({ tellsAll: true });
     expect(
       warnings.map((warning) => warning.replace(/^.*?:(?=\d+:)/, "").replace(/:? is ignored.*|; known.*/, "")),
     ).toEqual([
@@ -691,6 +691,17 @@ describe("a project's file", () => {
     expect(few.slice(3)).toEqual(["... and 15 more: spillway config check"]);
   });
 
+  it("has at most three unknown keys told, the path once, and only what a project may set is offered instead", async () => {
+    const path = await put(PROJECT, "zebra: 1\nsummarization: { zebra: 2 }\nstore: x\nlimits: 1\nlinks: 2\n");
+    const { warnings } = await load();
+    expect(warnings).toEqual([
+      `${path}:1:1: unknown key zebra; known here: profile, ceiling, default, tools, pruning, summarization, commands, context_tokens, tool_output_limits, agent, agents, models`,
+      "spillway.yaml:2:18: unknown key summarization.zebra; known here: enabled, max_input_chars, trigger_threshold, input_price, output_price",
+      expect.stringMatching(/^spillway\.yaml:3:1: store is ignored in a project's file: /),
+      "... and 2 more: spillway config check",
+    ]);
+  });
+
   it("that asks for a looser limit than is in force gets a note with its line, what holds and who said so", async () => {
     const project = await put(
       PROJECT,
@@ -738,7 +749,7 @@ describe("a project's file", () => {
     const { policy, sources, warnings } = await load();
     expect({ policy, sources }).toEqual({ policy: {}, sources: [] });
     expect(warnings).toEqual([
-      expect.stringMatching(/spillway\.yaml is ignored: cannot read config .*: no permission$/),
+      expect.stringMatching(/^cannot read config .*spillway\.yaml: no permission; it is ignored$/),
     ]);
     await rm(join(top, PROJECT));
     await put(USER, "profile: frugal");
@@ -789,7 +800,7 @@ describe("a project's file", () => {
         "commands: { max_chars: 16777216 }",
       ].join("\n"),
     );
-    const { policy, warnings } = await load();
+    const { policy, warnings } = await load({ tellsAll: true });
     expect(warnings.map((warning) => warning.match(/\d: ([\w.*[\]"]+) is ignored/)?.[1]).toSorted()).toEqual([
       "ceiling.max_lines",
       "pruning.hard_clear.enabled",

@@ -29,7 +29,7 @@ export interface LoadConfigOptions {
    * cannot be read at all is ignored.
    */
   lenient?: boolean;
-  /** Tell everything that is wrong in a file, not only the first ten things. */
+  /** Tell everything that is wrong in a file, not only the first three things. */
   tellsAll?: boolean;
   env?: Environment;
   home?: string;
@@ -73,9 +73,10 @@ export interface ConfigUpstreams {
 const MAX_USER_BYTES = 1024 * 1024;
 // Parsing costs seconds a megabyte, and a project's file may be hostile.
 const MAX_PROJECT_BYTES = 64 * 1024;
+/** In an error, which is told once. */
 const MAX_TOLD = 10;
-/** If a file is ignored as a whole, every command says before its output what is wrong with the file. */
-const MAX_BROKEN = 3;
+/** Every command says before its output what is wrong with a file. */
+const MAX_WARNED = 3;
 
 /**
  * Reads the config: a project's file, then the user's own, then the environment, each winning over the one before.
@@ -173,6 +174,7 @@ const NO_SUMMARIZER =
 
 async function addFile(loaded: Loaded, kind: "project" | "user", { path, passedOver }: Found): Promise<void> {
   const told = (name: string, { at, message }: ConfigFault) => `${printable(name)}:${at.line}:${at.column}: ${message}`;
+  const few = (lines: string[]) => (loaded.tellsAll ? lines : atMost(lines, MAX_WARNED, ": spillway config check"));
   try {
     const { policy, userOptions, summarization, upstreams, ignored, dropped, asked } = await readPolicy(
       path,
@@ -185,17 +187,17 @@ async function addFile(loaded: Loaded, kind: "project" | "user", { path, passedO
     loaded.upstreams = { ...loaded.upstreams, ...upstreams };
     if (dropped !== null) loaded.notes.push(told(path, dropped));
     if (loaded.tellsAll) loaded.asked.push(...asked);
-    const lines = ignored.map((fault) => told(path, fault));
-    loaded.warnings.push(...(loaded.tellsAll ? lines : atMost(lines, MAX_TOLD)));
+    loaded.warnings.push(...few(ignored.map((fault, index) => told(index === 0 ? path : basename(path), fault))));
   } catch (error) {
     const faults: ConfigFault[] | null =
       error instanceof AggregateError ? error.errors : error instanceof ConfigFault ? [error] : null;
     // Nobody should lose an output because of a file, least of all one that came with a clone.
     if (kind === "project" || (loaded.lenient && !(loaded.isNamed && faults === null))) {
-      const lines = faults?.map((fault) => told(basename(path), fault)) ?? [messageOf(error)];
-      const [first, ...others] = loaded.tellsAll ? lines : atMost(lines, MAX_BROKEN, ": spillway config check");
+      const [first, ...others] = few((faults ?? []).map((fault) => told(basename(path), fault)));
       loaded.ignored.push({ kind, path });
-      loaded.warnings.push(`${printable(path)} is ignored: ${first}`, ...others);
+      const why =
+        first === undefined ? `${messageOf(error)}; it is ignored` : `${printable(path)} is ignored: ${first}`;
+      loaded.warnings.push(why, ...others);
       return;
     }
     if (faults === null) throw error;
@@ -240,7 +242,7 @@ async function readPolicy(path: string, kind: "project" | "user", { home, lenien
   const wrong: ConfigFault[] = [];
   const ignored = isProject ? trust.refuseUntrusted(root, strategies) : [];
   for (;;) {
-    const { config, faults, unknown } = validateConfig(root);
+    const { config, faults, unknown } = validateConfig(root, isProject ? trust.isRefused : undefined);
     // A project's file may be written for a newer version than the one that reads it.
     if (isProject || lenient) ignored.push(...unknown);
     else faults.push(...unknown);

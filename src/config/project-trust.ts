@@ -117,6 +117,13 @@ export function refuseUntrusted(root: ConfigNode, strategies: readonly { name: s
   );
 }
 
+/** Returns true if a project may not set this, whatever the value. */
+export function isRefused(path: readonly PathStep[]): boolean {
+  const isAt = (steps: readonly string[]) =>
+    steps.length === path.length && steps.every((step, at) => step === "*" || bare(step) === bare(String(path[at])));
+  return REFUSALS.some((refusal) => refusal.when === undefined && isAt(refusal.path));
+}
+
 /** The limits that a project's file names. */
 export function findLimits(root: ConfigNode): FoundEntry[] {
   const paths = [["ceiling"], ...ROWS].flatMap((row) => LIMIT_NAMES.map((name) => [...row, name]));

@@ -23,8 +23,11 @@ export interface Validated {
   unknown: ConfigFault[];
 }
 
-/** Checks a file's tree against the schema. Unknown keys are taken out of it and told apart from wrong values. */
-export function validateConfig(root: ConfigNode): Validated {
+/**
+ * Checks a file's tree against the schema. Unknown keys are taken out of it and told apart from wrong values. Keys that are
+ * refused in this file are not offered in their place.
+ */
+export function validateConfig(root: ConfigNode, isRefused?: (path: PathStep[]) => boolean): Validated {
   if (root.kind === "scalar" && root.value === null) return { config: {}, faults: [], unknown: [] };
   const faults: ConfigFault[] = [];
   const unknown: ConfigFault[] = [];
@@ -32,7 +35,7 @@ export function validateConfig(root: ConfigNode): Validated {
   for (const { path, issue } of issues.flatMap((each) => meantIssues(root, each, []))) {
     if (issue.code === UNKNOWN) {
       for (const key of issue.keys) {
-        unknown.push(unknownKey(root, [...path, key]));
+        unknown.push(unknownKey(root, [...path, key], isRefused));
         removeEntry(root, [...path, key]);
       }
     } else faults.push(wrongValue(root, path, issue));
@@ -58,10 +61,10 @@ interface Meant {
 
 const UNKNOWN = "unrecognized_keys";
 
-function unknownKey(root: ConfigNode, path: PathStep[]): ConfigFault {
+function unknownKey(root: ConfigNode, path: PathStep[], isRefused?: (path: PathStep[]) => boolean): ConfigFault {
   const known = knownKeys(schemaAt(configSchema, path.slice(0, -1)) ?? configSchema) ?? [];
   const near = nearestName(String(path.at(-1)), known);
-  const ours = known.filter((key) => !/[A-Z$]/.test(key));
+  const ours = known.filter((key) => !/[A-Z$]/.test(key) && !isRefused?.([...path.slice(0, -1), key]));
   const help = near ? `did you mean ${near}?` : `known here: ${ours.join(", ")}`;
   return new ConfigFault(positionOf(root, path, "key"), `unknown key ${pathText(path)}; ${help}`);
 }
