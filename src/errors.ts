@@ -100,6 +100,11 @@ export function cannotListen(host: string, port: number, error: unknown): Spillw
   return badInput(`cannot listen at ${host}:${port}: ${messageOf(error)} (${way})`);
 }
 
+/** The error for a pattern that is no regular expression. `literal` is what tools call it, `-F` what the command does. */
+export function badPattern(why: string): SpillwayError {
+  return badInput(`The pattern cannot be used: ${why}; mend it, or search for the text itself (literal, -F).`);
+}
+
 const REASONS: Record<string, string> = {
   ENOENT: "no such file",
   EACCES: "permission denied",

@@ -1,6 +1,6 @@
 import { type MessagePort, Worker } from "node:worker_threads";
 import type { SearchHit, SearchOutcome, SearchRequest } from "../contract/searcher.ts";
-import { badInput } from "../errors.ts";
+import { badPattern } from "../errors.ts";
 
 /** Searches bytes chunk by chunk. The caller always calls `end`. */
 export interface Scan {
@@ -108,7 +108,7 @@ function compile({ pattern, literal, ignoreCase }: SearchRequest): { source: str
     }
   }
   const words = reason instanceof Error ? reason.message : String(reason);
-  throw badInput(`The pattern cannot be used: ${words.slice(-200)}.`);
+  throw badPattern(words.slice(-200));
 }
 
 /** The part of node:worker_threads that the thread uses. */

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import type { Searcher, SearchHit, SearchOutcome, SearchRequest, SearchSource } from "../contract/searcher.ts";
 import { stopAfter } from "../deadline.ts";
-import { badInput, SpillwayError } from "../errors.ts";
+import { badPattern, SpillwayError } from "../errors.ts";
 import { readChunks } from "./source-chunks.ts";
 
 /**
@@ -60,7 +60,7 @@ async function searchWith(
       if (lineEnds.length > 0 && end.complaint.includes('literal "\\r" is not allowed')) lineEnds = [];
       // The store may have removed the file after it named it.
       else if ("file" in input && /\(os error \d+\)/.test(end.complaint)) file = null;
-      else throw badPattern(end);
+      else throw patternFault(end);
     }
   }
 
@@ -124,10 +124,10 @@ function patternArguments({ pattern, literal, ignoreCase }: SearchRequest): stri
 }
 
 /** Returns ripgrep's reason, without its advice about options that a reader does not have. */
-function badPattern({ complaint }: RipgrepEnd): SpillwayError {
+function patternFault({ complaint }: RipgrepEnd): SpillwayError {
   const [first = "", ...more] = complaint.split("\n").filter((line) => line.trim() !== "");
   const reason = more.find((line) => line.startsWith("error:"))?.slice("error:".length) ?? first.replace(/^rg: /, "");
-  return badInput(`The pattern cannot be used: ${reason.trim().slice(0, 200)}.`);
+  return badPattern(reason.trim().slice(0, 200));
 }
 
 function isStartFault(error: unknown): boolean {

@@ -172,7 +172,7 @@ describe("search", () => {
     [{ pattern: "a", context: -1 }, /context must be a whole number from 0; got -1/],
     [{ pattern: "a", max: "many" }, /max must be/],
     [{ pattern: "a", from: 0 }, /from must be a whole number from 1/],
-    [{ pattern: "(" }, /The pattern cannot be used: unclosed group\./],
+    [{ pattern: "(" }, /The pattern cannot be used: unclosed group; .* \(literal, -F\)\.$/],
     [{ pattern: "\\" }, /The pattern ends with a backslash/],
   ])("refuses query %# clearly", async (query, words) => {
     const error = await find("a\n", query as SearchQuery).catch((reason: unknown) => reason);
