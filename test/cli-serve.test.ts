@@ -326,13 +326,12 @@ describe("spillway serve", () => {
   });
 });
 
-it("spillway demo plays all of it offline, keeps nothing and ends", () => {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [CLI, "demo"], {
-    cwd: folder,
-    env: env(),
-    encoding: "utf8",
-    timeout: 240_000,
-  });
+it("spillway demo plays all of it offline, the same each time, keeps nothing and ends", () => {
+  const play = () =>
+    spawnSync(process.execPath, [CLI, "demo"], { cwd: folder, env: env(), encoding: "utf8", timeout: 240_000 });
+  const { status, stdout, stderr } = play();
+  const withoutTimes = (text: string) => text.replaceAll(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d/g, "");
+  expect(withoutTimes(play().stdout)).toBe(withoutTimes(stdout));
   expect([status, stderr]).toEqual([0, ""]);
   for (const kind of [
     "output-clamped",

@@ -40,12 +40,14 @@ Example:
 
 async function demo({ port, serve }: { port: number; serve?: boolean }): Promise<void> {
   const dir = await mkdtemp(join(tmpdir(), "spillway-demo-"));
-  const [{ openLocal }, { startFakeProvider }, { startServe }] = await Promise.all([
+  const [{ openLocal }, { SECRET_BYTES }, { startFakeProvider }, { startServe }] = await Promise.all([
     import("../../../storage/local/open-local.ts"),
+    import("../../../storage/local/artifact-key.ts"),
     import("../../../testing/fake-provider/start-fake-provider.ts"),
     import("../../serve/start-serve.ts"),
   ]);
-  const place = await openLocal(dir);
+  // With a random secret the ids differ from run to run, and so do all tokens that are counted of them.
+  const place = await openLocal(dir, { firstSecret: new Uint8Array(SECRET_BYTES) });
   const provider = await startFakeProvider({
     speaks: "anthropic",
     window: WINDOW_TOKENS,
