@@ -127,6 +127,7 @@ it.each([
   [["serve", "--port", "99999"], '--port takes a number from 0 to 65535; got "99999"'],
   [["mcp", "--listen", "a:b"], '--listen takes a port, or a host and a port, such as 8808 or 0.0.0.0:8808; got "a:b"'],
   [["ls", "extra"], `too many arguments for 'ls': expected 0, got 1; "spillway ls --help" has examples`],
+  [["ls", "--nope"], `unknown option '--nope'; "spillway ls --help" lists them all`],
   [["--foo"], `unknown option '--foo'; "spillway --help" lists them all`],
   [["search", "x"], "search takes an id and a pattern (last is the newest id), or --all and a pattern; got 1 argument"],
   [["tools", "nowhere"], "the folder to serve nowhere cannot be read: no such file"],

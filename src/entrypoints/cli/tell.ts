@@ -1,4 +1,5 @@
 import { CommanderError } from "commander";
+import { nearestName } from "../../errors.ts";
 import type { Logger } from "../../index.ts";
 import { writeError } from "./write-out.ts";
 
@@ -67,8 +68,8 @@ const HINTS: Record<string, (command: string, message: string) => string> = {
 };
 
 function plainMessage(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error);
-  if (!(error instanceof CommanderError)) return message;
+  if (!(error instanceof CommanderError)) return error instanceof Error ? error.message : String(error);
+  const message = withNearOnly(error.message);
   const [asked = ""] = process.argv.slice(2);
   const [, typed = ""] = /^error: unknown command '(.*?)'/s.exec(message) ?? [];
   const meant = OTHER_NAMES.get(typed);
@@ -83,3 +84,14 @@ function plainMessage(error: unknown): string {
       .replace(/^command-argument value (.*) is invalid for argument '.*?'\./s, "$1 is unknown.") + hint
   );
 }
+
+/** Commander suggests names that share hardly half of their letters with what was typed. */
+function withNearOnly(message: string): string {
+  const [suggestion, typed = "", names = ""] = SUGGESTION.exec(message) ?? [];
+  if (suggestion === undefined) return message;
+  const near = names.split(", ").filter((name) => nearestName(typed, [name]) !== undefined);
+  const offered = near.length === 0 ? "" : `\n(Did you mean ${near.length > 1 ? "one of " : ""}${near.join(", ")}?)`;
+  return message.replace(/\n\(Did you mean .*$/s, offered);
+}
+
+const SUGGESTION = /'-*(.*?)'\n\(Did you mean (?:one of )?(.*)\?\)$/s;
