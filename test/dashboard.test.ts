@@ -435,10 +435,10 @@ describe.skipIf(browserPath === null)("the dashboard", () => {
     );
     expect(tools.filter(({ cut, read }) => cut > 0 && read > 0)).not.toEqual([]);
     const byTool = (rows: unknown[][]) => new Set(rows.map((row) => JSON.stringify(row)));
-    // More than half of the outputs are cut: that asks for a look.
+    // More than half of the outputs are cut, and enough of them to tell: that asks for a look.
     const flagged = (await cells(page, "Sums by tool")).filter(([, , , cut]) => cut?.startsWith("! "));
     expect(flagged.map(([tool]) => (tool === '" "' ? " " : tool)).toSorted()).toEqual(
-      tools.flatMap(({ tool, cut }) => (cut > 0.5 ? tool : [])).toSorted(),
+      tools.flatMap(({ tool, cut, count }) => (cut > 0.5 && cut * count > 4.5 ? tool : [])).toSorted(),
     );
     expect(
       byTool(
@@ -1179,6 +1179,46 @@ describe.skipIf(browserPath === null)("the dashboard", () => {
         `Not shown: ${heading}, ${size}`,
       );
     }
+    await page.close();
+  });
+
+  it("says on a phone that a table goes on to the right, and breaks the reasons of a text into rows", async () => {
+    const { page } = await open("#/sessions", 390);
+    for (const [hash, label] of [
+      ["#/sessions", "Sessions"],
+      ["#/outputs", "Saved outputs"],
+      ["#/overview?range=all", "Sums by tool"],
+    ] as const) {
+      await page.evaluate((to) => {
+        location.hash = to;
+      }, hash);
+      const box = page.getByRole("region", { name: label, exact: true });
+      const frame = page.locator(".table-frame", { has: box });
+      await ready(frame.and(page.locator(".more")));
+      await box.evaluate((element) => element.scrollTo(element.scrollWidth, 0));
+      await ready(frame.and(page.locator(":not(.more)")));
+      await box.evaluate((element) => element.scrollTo(0, 0));
+      await ready(frame.and(page.locator(".more")));
+      await page.setViewportSize({ width: 1900, height: 844 });
+      await ready(frame.and(page.locator(":not(.more)")));
+      await page.setViewportSize({ width: 390, height: 844 });
+    }
+    const [cut] = sql<{ line: number }>(
+      "select json_extract(receipt, '$.cuts[0].fromLine') line from events where kind = 'output-clamped' and artifact = ?",
+      ids["many"] ?? "",
+    );
+    await page.setViewportSize({ width: 240, height: 844 });
+    await page.evaluate((to) => {
+      location.hash = to;
+    }, `#/outputs/${ids["many"]}?line=${cut?.line}`);
+    await page.locator(".text-heading .gap.more").first().waitFor();
+    const [text, ends, right] = await page.locator(".text").evaluate((box) => {
+      const all = [...box.querySelectorAll(".text-heading span")];
+      const sides = all.map((each) => each.getBoundingClientRect().right);
+      return [all.map((each) => each.textContent).join(" "), Math.max(...sides), box.getBoundingClientRect().right];
+    });
+    expect(text).toMatch(/Not shown: lines [\d,]+ to [\d,]+, [\d.]+ MiB/);
+    expect(ends).toBeLessThanOrEqual(right);
     await page.close();
   });
 

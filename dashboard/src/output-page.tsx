@@ -267,20 +267,9 @@ function blockOf(receipt: Receipt, id: string): number | null {
 
 /** What stands before a stretch of a text. */
 export function headingOf({ isShown, from, to, bytes, why }: Stretch): Heading[] {
-  if (isShown) return why === "" ? [] : [{ line: from, content: <span className="kept">Shown: {why}</span> }];
+  if (isShown) return why === "" ? [] : [{ line: from, kind: "kept", text: `Shown: ${why}` }];
   const which = from === to ? `part of line ${exact(from)}` : `lines ${exact(from)} to ${exact(to)}`;
-  return [
-    {
-      line: from,
-      content: (
-        <span className="gap">
-          <span aria-hidden="true">✂ </span>
-          Not shown: {which}, {bytesText(bytes)}
-          {why && `; ${why}`}
-        </span>
-      ),
-    },
-  ];
+  return [{ line: from, kind: "gap", text: `Not shown: ${which}, ${bytesText(bytes)}${why && `; ${why}`}` }];
 }
 
 function Head({ artifact, recorded, life }: Pick<OutputProps, "artifact" | "recorded" | "life">): ReactNode {

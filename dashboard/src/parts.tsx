@@ -168,12 +168,7 @@ export function Table<Row>(props: TableProps<Row>): ReactNode {
   const { label, columns, rows, keyOf, classOf, className, children } = props;
   const styles = columns.map(({ kind = "" }) => (kind.startsWith("right") ? "right number" : kind));
   return (
-    <div
-      className={className?.includes("scroll") ? "table-box scroll" : "table-box"}
-      tabIndex={0}
-      role="region"
-      aria-label={label}
-    >
+    <Scrolling label={label} isLow={className?.includes("scroll") ?? false}>
       <table className={className}>
         <thead>
           <tr>
@@ -201,6 +196,35 @@ export function Table<Row>(props: TableProps<Row>): ReactNode {
         </tbody>
       </table>
       {children}
+    </Scrolling>
+  );
+}
+
+/** A box that scrolls to the right where it must, with a sign at its edge for as long as there is more. */
+function Scrolling({ label, isLow, children }: { label: string; isLow: boolean; children: ReactNode }): ReactNode {
+  const box = useRef<HTMLDivElement>(null);
+  const [isMore, setMore] = useState(false);
+  const look = () => {
+    const { scrollWidth, scrollLeft, clientWidth } = box.current ?? { scrollWidth: 0, scrollLeft: 0, clientWidth: 0 };
+    setMore(scrollWidth - scrollLeft - clientWidth > 1);
+  };
+  useEffect(() => {
+    const watch = new ResizeObserver(look);
+    for (const element of [box.current, box.current?.firstElementChild]) if (element) watch.observe(element);
+    return () => watch.disconnect();
+  }, []);
+  return (
+    <div className={isMore ? "table-frame more" : "table-frame"}>
+      <div
+        ref={box}
+        className={isLow ? "table-box scroll" : "table-box"}
+        tabIndex={0}
+        role="region"
+        aria-label={label}
+        onScroll={look}
+      >
+        {children}
+      </div>
     </div>
   );
 }

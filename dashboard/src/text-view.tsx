@@ -18,10 +18,31 @@ import { Raw } from "./parts.tsx";
 /** Gives lines from one number to another, both included. */
 export type ReadLines = (from: number, to: number, signal: AbortSignal) => Promise<Line[]>;
 
-/** A row of ours that stands before a line. */
+/** A row of ours that stands before a line, or several of them where it does not fit into one. */
 export interface Heading {
   line: number;
-  content: ReactNode;
+  /** Its class: `gap` or `kept`, with `more` where it is not the first of its rows. */
+  kind: string;
+  text: string;
+}
+
+/** What a heading has around its words: paddings and the sign of a gap. */
+const AROUND_PX = 60;
+
+/** Headings with their words in rows of this width. */
+function wrapped(headings: readonly Heading[], width: number): Heading[] {
+  const pen = document.createElement("canvas").getContext("2d");
+  if (pen === null) return [...headings];
+  pen.font = "600 12px system-ui, sans-serif";
+  return headings.flatMap((heading) => {
+    const rows: string[] = [];
+    for (const word of heading.text.split(" ")) {
+      const longer = `${rows.at(-1)} ${word}`;
+      if (rows.length > 0 && pen.measureText(longer).width <= width - AROUND_PX) rows[rows.length - 1] = longer;
+      else rows.push(word);
+    }
+    return rows.map((text, at) => ({ ...heading, text, kind: at === 0 ? heading.kind : `${heading.kind} more` }));
+  });
 }
 
 /** Which lines are on the screen. */
@@ -55,11 +76,15 @@ const MOST_BLOCKS = 80;
 const SETTLE_MS = 25;
 const AGAIN_MS = 2000;
 
+const NO_HEADINGS: readonly Heading[] = [];
+
 /** A text of any number of lines, of which only those on the screen are there. */
 export function TextView(props: TextViewProps): ReactNode {
-  const { lines, read, headings = [], classOf, selected, select, seen, handle, name } = props;
+  const { lines, read, headings: given = NO_HEADINGS, classOf, selected, select, seen, handle, name } = props;
   const box = useRef<HTMLDivElement>(null);
   const [height, setHeight] = useState(600);
+  const [width, setWidth] = useState(Infinity);
+  const headings = useMemo(() => wrapped(given, width), [given, width]);
   const [top, setTop] = useState(0);
   const known = useLines(read, lines);
   const rows = lines + headings.length;
@@ -71,7 +96,11 @@ export function TextView(props: TextViewProps): ReactNode {
   useLayoutEffect(() => {
     const element = box.current;
     if (element === null) return;
-    const watch = new ResizeObserver(() => setHeight(element.clientHeight));
+    setWidth(element.clientWidth);
+    const watch = new ResizeObserver(() => {
+      setHeight(element.clientHeight);
+      setWidth(element.clientWidth);
+    });
     watch.observe(element);
     return () => watch.disconnect();
   }, []);
@@ -136,8 +165,8 @@ export function TextView(props: TextViewProps): ReactNode {
           const style = { transform: `translateY(${y}px)` };
           if ("heading" in row) {
             return (
-              <div key={`h${row.heading.line}`} className="text-heading" style={style}>
-                {row.heading.content}
+              <div key={`h${first + at}`} className="text-heading" style={style}>
+                <span className={row.heading.kind}>{row.heading.text}</span>
               </div>
             );
           }
