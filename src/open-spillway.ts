@@ -11,7 +11,7 @@ import type { Histories } from "./histories/histories.ts";
 import { checkOptions } from "./spillway/check-options.ts";
 import { assembleSpillway, type Spillway, type SpillwayOptions, type SpillwayPorts } from "./spillway.ts";
 import { type Logger, logFault } from "./stages/record/events.ts";
-import { tried } from "./values.ts";
+import { isTraced, tried } from "./values.ts";
 
 /** What commands hand in beside. */
 type OpenOptions = SpillwayOptions & Pick<SpillwayPorts, "placeFaults">;
@@ -62,8 +62,7 @@ export async function openSpillway(
   let searching: Promise<Searcher> | undefined;
   const searcher = () => (searching ??= openSearcher(given.logger));
   const { htmlReader = async () => (await import("./drivers/html-reader.ts")).loadHtmlReader() } = given;
-  const telemetry =
-    OPEN_TELEMETRY in globalThis ? await (await import("./drivers/telemetry.ts")).loadTelemetry() : null;
+  const telemetry = isTraced() ? await (await import("./drivers/telemetry.ts")).loadTelemetry() : null;
   return assembleSpillway({
     ...given,
     onEvent: (event) => {
@@ -93,9 +92,6 @@ export function recordedBy(): RecordedBy {
   const user = tried(() => userInfo().username) ?? String(process.getuid?.() ?? "unknown");
   return { user, host: hostname(), process: process.pid };
 }
-
-/** Where @opentelemetry/api keeps what an SDK registered. If nothing is there, nobody listens, and nothing is loaded. */
-const OPEN_TELEMETRY = Symbol.for("opentelemetry.js.api.1");
 
 type OpenedPlace = Pick<SpillwayPorts, "store" | "ledger" | "placeFaults" | "onReadBack">;
 

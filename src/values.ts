@@ -120,3 +120,8 @@ export class LargeJson {
     this.lines = lines;
   }
 }
+
+/** Returns true if an SDK of OpenTelemetry is registered in this process: @opentelemetry/api keeps it there. If none is, nobody listens. */
+export function isTraced(): boolean {
+  return Symbol.for("opentelemetry.js.api.1") in globalThis;
+}

@@ -5,7 +5,7 @@ import type { Policy } from "../contract/policy.ts";
 import { OverflowError } from "../errors.ts";
 import type { Access } from "../stages/mark/access.ts";
 import { NUMBERS } from "../stages/policy/defaults.ts";
-import { isRecord } from "../values.ts";
+import { isRecord, isTraced } from "../values.ts";
 import { wireNamed } from "../wire/index.ts";
 import { Answer, type AnswerUsage, type Exchanged, type ExchangeResponse, UsageInStream, usageOf } from "./answer.ts";
 import { type Endpoint, endpointOf } from "./endpoint.ts";
@@ -110,6 +110,7 @@ function readsAs(from: ReadsBack, readBy: string): ReadsBack {
 class Exchanges {
   readonly #ports: ExchangePorts;
   readonly #hidden = new HiddenTurns();
+  #untold: SpillwayEvent[] = [];
   readonly #bodies = new BodyReader({
     maxBytes: NUMBERS.exchangeBodyBytes.default,
     maxBodies: NUMBERS.pruneConversations.default,
@@ -277,9 +278,15 @@ class Exchanges {
     return handedOn(answer);
   }
 
-  /** Records an event after the client got its answer, where a tracer knows whose it is: not together with those of others. */
+  /** Records an event after the client got its answer, together with those of others; alone if a tracer has to know whose it is. */
   #tell(event: SpillwayEvent): void {
-    setImmediate(() => void this.#ports.recorder.event(event).catch(() => {}));
+    const record = (...events: SpillwayEvent[]) => void this.#ports.recorder.event(...events).catch(() => {});
+    if (isTraced()) {
+      setImmediate(record, event);
+      return;
+    }
+    if (this.#untold.push(event) > 1) return;
+    setImmediate(() => record(...this.#untold.splice(0)));
   }
 }
 

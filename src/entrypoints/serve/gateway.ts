@@ -9,7 +9,7 @@ import type { ExchangeContext, ExchangeOptions } from "../../exchange/exchange.t
 import { RefusedBodies } from "../../exchange/refused-bodies.ts";
 import type { Spillway } from "../../spillway.ts";
 import { SERVE_NUMBERS } from "../../stages/policy/serve-numbers.ts";
-import { withoutUserInfo } from "../../values.ts";
+import { isTraced, withoutUserInfo } from "../../values.ts";
 import { Refusal, readBody } from "./answer.ts";
 import { type Callers, TOKEN_HEADER } from "./callers.ts";
 import type { Metrics } from "./metrics.ts";
@@ -108,7 +108,7 @@ export function newGateway(options: GatewayOptions, { spillway, callers, metrics
         if (to.refusal !== undefined) throw to.refusal;
         const run = () => pass(to, request, response);
         const isAnswer = endpointOf(request.method ?? "", to.path)?.asks === "answer";
-        const telemetry = isAnswer && hasTelemetry() ? await loadTelemetry() : null;
+        const telemetry = isAnswer && isTraced() ? await loadTelemetry() : null;
         await (telemetry === null
           ? run()
           : telemetry.span({ provider: to.api, headers: request.headers, status: () => response.statusCode }, run));
@@ -164,11 +164,6 @@ function callerOf({ headers }: IncomingMessage, hashes: Map<string, string>): Ex
 /** First texts of conversations whose hash is remembered, and the longest of them. */
 const MAX_HASHES = 256;
 const MAX_HASHED_CHARS = 16_384;
-
-/** Returns true if an SDK listens in this process. */
-function hasTelemetry(): boolean {
-  return Symbol.for("opentelemetry.js.api.1") in globalThis;
-}
 
 async function loadTelemetry(): Promise<Telemetry | null> {
   return (await import("../../drivers/telemetry.ts")).loadTelemetry();
