@@ -230,6 +230,10 @@ describe.skipIf(browserPath === null)("the dashboard", () => {
   );
 
   it("each page that the bar leads to is among them", async () => {
+    // The aim of the link that skips to the content names no page.
+    const main = await open("#main");
+    expect(await main.page.locator("h1").textContent()).toBe("Overview");
+    await main.page.close();
     const { page } = await open("#/");
     // All that it loads at first, what it asks the API included.
     const loaded = await page.evaluate(() =>

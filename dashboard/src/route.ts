@@ -34,9 +34,9 @@ function subscribe(changed: () => void): () => void {
   return () => window.removeEventListener("hashchange", changed);
 }
 
-/** Reads an address. */
+/** Reads an address. One that names no page, such as #main, is the start. */
 export function placeOf(hash: string): Place {
-  const [, page = "", id = "", query = ""] = /^#?\/?([^/?]*)\/?([^?]*)\??(.*)$/.exec(hash) ?? [];
+  const [, page = "", id = "", query = ""] = /^#?\/([^/?]*)\/?([^?]*)\??(.*)$/.exec(hash) ?? [];
   const params = new URLSearchParams(query);
   try {
     return { page, id: decodeURIComponent(id), params };
