@@ -999,7 +999,10 @@ describe.skipIf(browserPath === null)("the dashboard", () => {
     const atLimit = page.locator("tr.at-limit");
     const chars = Math.min(limits["maxBytes"] ?? Infinity, limits["maxChars"] ?? Infinity);
     expect(await atLimit.locator("th").textContent()).toBe(`${2 ** Math.ceil(Math.log2(chars / 1024))}.0 KiB`);
-    expect(await atLimit.textContent()).toContain(`limit ${(chars / 1024).toPrecision(3)} KiB`);
+    // In the words of the card above it.
+    expect(await atLimit.textContent()).toContain(
+      `in this row: the limit of ${english.format(chars)} characters, ${(chars / 1024).toPrecision(3)} KiB or more`,
+    );
     await page.evaluate(() => {
       location.hash = "#/overflows";
     });

@@ -228,7 +228,12 @@ function Sizes({ receipts, limits }: { receipts: Receipt[]; limits: Limits }): R
     bin.all += 1;
     if (omitted.bytes > 0) bin.cut += 1;
   }
-  const limit = Math.min(limits.maxBytes ?? Infinity, limits.maxChars ?? Infinity);
+  const { maxBytes = Infinity, maxChars = Infinity } = limits;
+  const limit = Math.min(maxBytes, maxChars);
+  const limitText =
+    maxChars < maxBytes
+      ? `${exact(maxChars)} characters, ${bytesText(maxChars)} or more`
+      : `${exact(maxBytes)} bytes, ${bytesText(maxBytes)}`;
   const isShown = ({ all, top }: (typeof bins)[number]) => all > 0 || isAtLimit(top, limit);
   const shown = bins.slice(bins.findIndex(isShown), bins.findLastIndex(isShown) + 1);
   const most = Math.max(1, ...shown.map(({ all }) => all));
@@ -245,7 +250,7 @@ function Sizes({ receipts, limits }: { receipts: Receipt[]; limits: Limits }): R
               <span className="form-cut" style={{ width: `${(cut / most) * 100}%` }} />
             </span>
           )}
-          {isAtLimit(top, limit) && <span className="limit-label">◂ limit {bytesText(limit)}</span>}
+          {isAtLimit(top, limit) && <span className="limit-label">◂ in this row: the limit of {limitText}</span>}
         </>
       ),
     },
