@@ -905,7 +905,15 @@ describe.skipIf(browserPath === null)("the dashboard", () => {
     );
     expect(read?.count).toBe(1);
     expect(await figure(page, "Read back")).toEqual([1]);
-    expect((await words(page, "Fullest request"))[0]).toBe("—");
+    // What no request tells is not said to be nothing, nor of a request.
+    expect(await page.locator("h1 + p").textContent()).toContain(
+      "No request of this session came through the gateway.",
+    );
+    for (const name of ["Sent in all", "Fullest request", "Cache breaks"])
+      expect(await words(page, name)).toEqual(["—", "not known"]);
+    expect((await page.locator(".lane").allTextContents()).join("\n")).toMatch(
+      /cut as it came, [\d,]+ tokens; read back$/m,
+    );
     // Nor is the last of the session what a person did.
     expect(await page.locator("h1 + p time").last().getAttribute("datetime")).toBe(new Date(lastMs).toISOString());
     await page.close();

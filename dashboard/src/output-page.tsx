@@ -51,10 +51,8 @@ export function OutputPage({ id, params }: { id: string; params: URLSearchParams
     events.data?.find(({ id: event }) => String(event) === asEvent)?.call ??
     (session === artifact.data?.session ? artifact.data?.call : null) ??
     null;
-  const life = useMemo(
-    () => (events.data === null ? null : (storyOf(events.data).lives.find((each) => each.call === call) ?? null)),
-    [events.data, call],
-  );
+  const story = useMemo(() => (events.data === null ? null : storyOf(events.data)), [events.data]);
+  const life = story?.lives.find((each) => each.call === call);
   // What came in whole was saved later, so that its receipt names no artifact. Its call is the same.
   const whole =
     found === undefined && call !== null
@@ -72,7 +70,7 @@ export function OutputPage({ id, params }: { id: string; params: URLSearchParams
                 artifact={{ ...saved, session }}
                 recorded={found?.receipt ?? whole?.receipt ?? null}
                 event={found?.event ?? null}
-                life={life === null || (found && life.steps.length === 1) ? "" : lifeText(life)}
+                life={!story || !life || (found && life.steps.length === 1) ? "" : lifeText(life, story)}
                 params={params}
               />
             )}

@@ -181,12 +181,14 @@ export const FORM_WORDS: Record<Form, string> = {
   cleared: "cleared",
 };
 
-/** The life of a result in one sentence. */
-export function lifeText({ steps, recalledAt }: LifeStory): string {
+/** The life of a result of a session in one sentence. What came after its last request names none. */
+export function lifeText({ steps, recalledAt }: LifeStory, { requests }: SessionStory): string {
+  const place = (request: number, before: string, after = "") =>
+    request < requests.length ? ` ${before} request ${request + 1}${after}` : "";
   const said = steps.map(
-    ({ request, form, tokens }) => `${FORM_WORDS[form]} from request ${request + 1} on, ${exact(tokens)} tokens`,
+    ({ request, form, tokens }) => `${FORM_WORDS[form]}${place(request, "from", " on")}, ${exact(tokens)} tokens`,
   );
-  return [...said, ...recalledAt.map((request) => `read back before request ${request + 1}`)].join("; ");
+  return [...said, ...recalledAt.map((request) => `read back${place(request, "before")}`)].join("; ");
 }
 
 /** The form and the tokens of a result in a request; null before it came in. */

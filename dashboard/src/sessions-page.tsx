@@ -115,6 +115,8 @@ export function SessionPage({ session, params }: { session: string; params: URLS
   );
 }
 
+const NO_REQUEST = "No request of this session came through the gateway";
+
 interface StoryProps {
   session: string;
   events: RecordedEvent[];
@@ -127,6 +129,7 @@ function Story({ session, events, result }: StoryProps): ReactNode {
   const { requests, lives, recalls, refusals, firstMs, lastMs } = story;
   const selected = lives.find(({ event }) => String(event) === result) ?? null;
   const select = (life: LifeStory | null) => go(hrefTo("sessions", session, { result: life?.event }), "replace");
+  const hasNone = requests.length === 0;
   const breaks = requests.flatMap(({ cacheBreak }) => cacheBreak ?? []);
   const lost = breaks.reduce((sum, { tokens }) => sum + tokens, 0);
   const cost = breaks.reduce((sum, each) => sum + each.dollars, 0);
@@ -142,7 +145,8 @@ function Story({ session, events, result }: StoryProps): ReactNode {
   return (
     <>
       <p className="quiet">
-        {counted(requests.length, "request")}, first <Time atMs={firstMs} />, last <Time atMs={lastMs} />
+        {hasNone ? `${NO_REQUEST}. First` : `${counted(requests.length, "request")}, first`} <Time atMs={firstMs} />,
+        last <Time atMs={lastMs} />
         {events.length >= MOST_ITEMS && `. Only the first ${exact(MOST_ITEMS)} events are shown`}
       </p>
       <Figures
@@ -158,10 +162,18 @@ function Story({ session, events, result }: StoryProps): ReactNode {
           },
           {
             name: "Sent in all",
-            value: <Count of={sent} unit="tokens" />,
-            note: cached === null ? "the cache's share is not told" : `${percent(cached / sent)} from the cache`,
+            value: hasNone ? "—" : <Count of={sent} unit="tokens" />,
+            note: hasNone
+              ? "not known"
+              : cached === null
+                ? "the cache's share is not told"
+                : `${percent(cached / sent)} from the cache`,
           },
-          { name: "Fullest request", value: requests.length === 0 ? "—" : percent(fullest), note: "of the window" },
+          {
+            name: "Fullest request",
+            value: hasNone ? "—" : percent(fullest),
+            note: hasNone ? "not known" : "of the window",
+          },
           { name: "Read back", value: <Count of={recalls} />, note: "by the model" },
           {
             name: "Refused for size",
@@ -170,11 +182,15 @@ function Story({ session, events, result }: StoryProps): ReactNode {
           },
           {
             name: "Cache breaks",
-            value: <Count of={breaks.length} />,
+            value: hasNone ? "—" : <Count of={breaks.length} />,
             title: breaks[0]?.prices.source,
             note:
               breaks.length === 0 ? (
-                "nothing read anew"
+                hasNone ? (
+                  "not known"
+                ) : (
+                  "nothing read anew"
+                )
               ) : (
                 <>
                   <Count of={lost} unit="tokens" /> anew, about {dollars(cost)}
@@ -491,7 +507,7 @@ function Lanes({
               </span>
               <span className="lane-track">
                 {life.steps.map((step, at) => {
-                  const end = placeOf(life.steps[at + 1]?.request ?? story.requests.length);
+                  const end = placeOf(life.steps[at + 1]?.request ?? (story.requests.length || 1));
                   const height = 5 + 9 * Math.sqrt(Math.min(1, step.tokens / largest));
                   return (
                     // Two steps of one request have the same place.
@@ -512,9 +528,9 @@ function Lanes({
                   </span>
                 ))}
               </span>
-              <span className="unheard">{lifeText(life)}</span>
+              <span className="unheard">{lifeText(life, story)}</span>
             </button>
-            {life === selected && <LifeFacts session={session} life={life} />}
+            {life === selected && <LifeFacts session={session} story={story} life={life} />}
           </li>
         ))}
       </ul>
@@ -533,7 +549,7 @@ function Lanes({
   );
 }
 
-function LifeFacts({ session, life }: { session: string; life: LifeStory }): ReactNode {
+function LifeFacts({ session, story, life }: { session: string; story: SessionStory; life: LifeStory }): ReactNode {
   const { call, event, bytes, steps } = life;
   // What came in whole is saved when it is made shorter. The event of its coming does not know that.
   const isSavedLater = life.artifact === null && steps.length > 1;
@@ -544,7 +560,7 @@ function LifeFacts({ session, life }: { session: string; life: LifeStory }): Rea
   return (
     <div className="life">
       <p>
-        It printed <Bytes of={bytes} />: {lifeText(life)}.
+        It printed <Bytes of={bytes} />: {lifeText(life, story)}.
       </p>
       {view.data !== null && <p className="quiet">What the model read of it as it came:</p>}
       {view.data !== null && <PlainText name="What the model read" text={view.data.text} />}
