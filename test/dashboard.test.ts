@@ -1133,6 +1133,18 @@ describe.skipIf(browserPath === null)("the dashboard", () => {
     await Promise.all([page.close(), again.page.close()]);
   });
 
+  it("says why a text is not made again as the model read it: secrets were replaced", async () => {
+    const log = numbered(3000).with(0, "the token is ghp_16C7e42F292c6912E7710c838347Ae178B4a");
+    await admitOne("secretive", log.join("\n"));
+    const [row] = sql<{ artifact: string; count: number }>(
+      "select artifact, json_extract(receipt, '$.storedRedactions.count') count from events where session = 'secretive' and kind = 'output-clamped'",
+    );
+    expect(row?.count).toBe(1);
+    const { page } = await open(`#/outputs/${row?.artifact}?as=model`);
+    await page.getByText("1 secret was replaced before it was saved. Its marker may name another way").waitFor();
+    await page.close();
+  });
+
   it("lights the lines that the model saw, dims the others, and says so in its list of pieces and gaps", async () => {
     const { page } = await open(`#/outputs/${ids["scattered"]}`);
     await page.waitForSelector(".pieces li");

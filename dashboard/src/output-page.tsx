@@ -352,13 +352,21 @@ function ModelText({ asked }: { asked: ReturnType<typeof useAsked<View>> }): Rea
               ? `The model read a summary by ${recorded.summaryModel}. This is what stood there without it.`
               : isSame
                 ? "Exactly what the model read, made again from the saved output. Lines in brackets are markers."
-                : `Made again from the saved output. It differs from what the model read: that had ${exact(recorded.shown.chars)} characters, this has ${exact(receipt.shown.chars)}.`}
+                : `Made again from the saved output. It differs from what the model read: that had ${exact(recorded.shown.chars)} characters, this has ${exact(receipt.shown.chars)}. ${whyOther(recorded)} Its marker may name another way to read on than the model was told.`}
           </p>
           <PlainText name="What the model read" text={text} />
         </>
       )}
     </Answer>
   );
+}
+
+/** Why a text cannot be made again as it was, as far as its receipt knows. */
+function whyOther({ storedRedactions }: Receipt): string {
+  const count = storedRedactions?.count ?? 0;
+  return count > 0
+    ? `${counted(count, "secret")} ${count === 1 ? "was" : "were"} replaced before it was saved.`
+    : "The receipt does not say why: what the model looked for, for one, is not recorded.";
 }
 
 const MOST_LISTED = 300;
