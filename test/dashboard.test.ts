@@ -1494,6 +1494,12 @@ describe.skipIf(browserPath === null)("the dashboard", () => {
     const sample = await open("#/playground");
     await sample.page.getByRole("button", { name: "Try a sample" }).click();
     await sample.page.locator(".both section:first-child .lit", { hasText: "not ok 1501" }).waitFor();
+    // So it is in what the model would read.
+    const read = sample.page.locator(".both section:last-child .wrapped");
+    await expect.poll(() => read.evaluate((box) => box.scrollTop)).toBeGreaterThan(0);
+    const [fault, box] = await Promise.all([read.getByText("not ok 1501").first().boundingBox(), read.boundingBox()]);
+    expect(fault?.y).toBeGreaterThan(box?.y ?? Infinity);
+    expect((fault?.y ?? 0) + (fault?.height ?? 0)).toBeLessThan((box?.y ?? 0) + (box?.height ?? 0));
     await sample.page.close();
     await page.getByRole("button", { name: "Make a link" }).click();
     const link = (await page.locator(".copy code").textContent()) ?? "";

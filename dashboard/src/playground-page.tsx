@@ -224,10 +224,13 @@ function Both({
   );
   const stretches = useMemo(() => stretchesOf(receipt, given.lineCount, null, receipt), [receipt, given]);
   const headings = useMemo(() => stretches.flatMap(headingOf), [stretches]);
+  const [fault, setFault] = useState<string>();
   const [seen, setSeen] = useState<Seen>({ from: 1, to: 1 });
   useEffect(() => {
     const failure = firstFailure(stretches);
-    if (failure !== null) handle.current?.goTo(failure);
+    if (failure === null) return;
+    handle.current?.goTo(failure);
+    void read(failure, failure, new AbortController().signal).then(([line]) => setFault(line?.text));
     // Only as the text comes in: who moves a slider looks at one place.
   }, []);
   return (
@@ -279,7 +282,7 @@ function Both({
         </section>
         <section>
           <h2>What the model would read</h2>
-          <PlainText name="What the model would read" text={text} />
+          <PlainText name="What the model would read" text={text} {...(fault !== undefined && { startAt: fault })} />
         </section>
       </div>
     </>

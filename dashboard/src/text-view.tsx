@@ -302,16 +302,27 @@ function lineRange(all: readonly string[], from: number, to: number): Line[] {
   }));
 }
 
-/** A text that is at hand. Our own lines in it stand out. */
-export function PlainText({ name, text }: { name: string; text: string }): ReactNode {
+/** A text that is at hand. Our own lines in it stand out. It opens at the line that reads like `startAt`. */
+export function PlainText({ name, text, startAt }: { name: string; text: string; startAt?: string }): ReactNode {
   const all = useMemo(() => text.replace(/\n$/, "").split("\n"), [text]);
   const read = useCallback<ReadLines>(async (from, to) => lineRange(all, from, to), [all]);
   const [selected, select] = useState<number | null>(null);
   const classOf = (line: number) =>
     /^\[.*(omitted|cut to fit|not shown).*\]$/.test(all[line - 1] ?? "") ? "marker" : "lit";
+  const [box, view] = [useRef<HTMLDivElement>(null), useRef<TextViewHandle>(null)];
+  useEffect(() => {
+    const at = startAt === undefined ? -1 : all.indexOf(startAt);
+    if (at < 0) return;
+    view.current?.goTo(at + 1);
+    const [element, row] = [box.current, box.current?.children[at]];
+    if (!element || !row) return;
+    const down = row.getBoundingClientRect().top - element.getBoundingClientRect().top;
+    element.scrollTop += down - element.clientHeight / 3;
+    // Only as the line is told: who reads on stays there.
+  }, [startAt]);
   if (all.length <= MOST_WRAPPED) {
     return (
-      <div className="text wrapped" tabIndex={0} role="region" aria-label={name}>
+      <div ref={box} className="text wrapped" tabIndex={0} role="region" aria-label={name}>
         {lineRange(all, 1, all.length).map((each) => (
           <div key={each.line} className={`text-row ${classOf(each.line)}`}>
             <span className="text-number" aria-hidden="true">
@@ -325,7 +336,15 @@ export function PlainText({ name, text }: { name: string; text: string }): React
   }
   return (
     <div className="reader plain">
-      <TextView name={name} lines={all.length} read={read} classOf={classOf} selected={selected} select={select} />
+      <TextView
+        name={name}
+        lines={all.length}
+        read={read}
+        classOf={classOf}
+        selected={selected}
+        select={select}
+        handle={view}
+      />
     </div>
   );
 }
