@@ -11,6 +11,12 @@ interface RequestArgs {
   state: Record<string, unknown>;
 }
 
+interface StepArgs {
+  tools?: Record<string, unknown> | undefined;
+  activeTools?: readonly string[] | undefined;
+  state: Record<string, unknown>;
+}
+
 interface ErrorArgs {
   error: unknown;
   state: Record<string, unknown>;
@@ -19,6 +25,7 @@ interface ErrorArgs {
 /** A processor of Mastra, for `inputProcessors` and `errorProcessors`. */
 export interface MastraProcessor {
   readonly id: "spillway";
+  processInputStep(args: StepArgs): Promise<undefined>;
   processLLMRequest<Args extends RequestArgs>(args: Args): Promise<{ prompt: Args["prompt"] }>;
   processAPIError(args: ErrorArgs): Promise<{ retry: boolean } | undefined>;
 }
@@ -27,6 +34,7 @@ export interface MastraProcessor {
 interface Sent {
   prompt: unknown[];
   model: string | undefined;
+  systemAndTools: unknown;
   refusals: unknown[];
 }
 
@@ -43,9 +51,11 @@ export function spillwayProcessor(
   options: MastraProcessorOptions = {},
 ): MastraProcessor {
   const requests = new WeakMap<object, Sent>();
+  /** What each run offers its model now. The prompt has the system's words. */
+  const offers = new WeakMap<object, unknown[]>();
 
   /** What is sent once a request was refused like this. Throws if none of it was about size, or nothing more can go. */
-  async function smaller({ prompt, model, refusals }: Sent): Promise<unknown[]> {
+  async function smaller({ prompt, model, systemAndTools, refusals }: Sent): Promise<unknown[]> {
     const left = [...refusals];
     let sent = prompt;
     await spillway.call(
@@ -55,22 +65,28 @@ export function spillwayProcessor(
         const refusal = left.shift();
         if (refusal !== undefined) throw refusal;
       },
-      { wire: "ai-sdk", model, ...options },
+      { wire: "ai-sdk", model, systemAndTools, ...options },
     );
     return sent;
   }
 
   return {
     id: "spillway",
+    async processInputStep({ tools = {}, activeTools, state }) {
+      const offered = Object.entries(tools).filter(([name]) => activeTools?.includes(name) ?? true);
+      offers.set(state, offered.map(sentOf));
+      return undefined;
+    },
     async processLLMRequest({ prompt: given, model, state }) {
       const prompt = given.map(withoutOwnCopies);
       const before = requests.get(state);
       const isAgain = before !== undefined && before.refusals.length > 0 && isSame(before.prompt, prompt);
-      const sent: Sent = { prompt, model: idOf(model), refusals: isAgain ? before.refusals : [] };
+      const about = { model: idOf(model), systemAndTools: offers.get(state) };
+      const sent: Sent = { prompt, ...about, refusals: isAgain ? before.refusals : [] };
       requests.set(state, sent);
       const messages = isAgain
         ? await smaller(sent).catch(() => prompt)
-        : (await spillway.prepare(prompt, { wire: "ai-sdk", model: sent.model, ...options })).messages;
+        : (await spillway.prepare(prompt, { wire: "ai-sdk", ...about, ...options })).messages;
       return { prompt: messages };
     },
     async processAPIError({ error, state }) {
@@ -86,6 +102,13 @@ export function spillwayProcessor(
       return { retry: true };
     },
   };
+}
+
+/** What a provider gets of a tool, as Mastra hands it over: it holds its schema as JSON in `parameters`. */
+function sentOf([name, tool]: [string, unknown]): unknown {
+  const { description, parameters } = Object(tool) as { description?: unknown; parameters?: unknown };
+  const { jsonSchema } = Object(parameters) as { jsonSchema?: unknown };
+  return { name, description, inputSchema: jsonSchema };
 }
 
 /** Mastra keeps what a tool's `toModelOutput` gave in the prompt twice more, for itself: no provider gets it. */

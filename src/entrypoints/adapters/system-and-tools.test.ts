@@ -3,6 +3,7 @@ import type { CallOptions } from "../../call/call-options.ts";
 import { spillwayMiddleware as forAi } from "./ai.ts";
 import { spillwayMiddleware as forAnthropic } from "./anthropic.ts";
 import { spillwayMiddleware as forLangChain } from "./langchain.ts";
+import { spillwayProcessor } from "./mastra.ts";
 import { wrapModel as forAgents } from "./openai-agents.ts";
 import { recoverStream } from "./pi.ts";
 
@@ -36,6 +37,29 @@ it("Anthropic's client, the AI SDK and OpenAI Agents say their system prompt and
     model as { getStreamedResponse(request: unknown): AsyncIterable<unknown> }
   ).getStreamedResponse(asked));
   expect(told).toEqual([["Be brief.", [tool]], [tool], ["Be brief.", [tool]], ["Be brief.", [tool]]]);
+});
+
+it("Mastra says what a provider gets of the tools that are on offer, before a request and after a refusal", async () => {
+  const told: unknown[] = [];
+  const take = async (messages: unknown[], { systemAndTools }: CallOptions) => {
+    told.push(systemAndTools);
+    return { messages };
+  };
+  const spillway = {
+    prepare: take,
+    call: (messages: unknown[], _send: unknown, options: CallOptions) => take(messages, options),
+  };
+  const processor = spillwayProcessor(spillway as never);
+  const jsonSchema = { type: "object", properties: { path: {} } };
+  const look = { description: "Looks.", parameters: { jsonSchema, validate: () => true }, execute: () => "" };
+  const state = {};
+  await processor.processInputStep({ tools: { look, other: look }, activeTools: ["look"], state });
+  await processor.processLLMRequest({ prompt: [], state });
+  await processor.processAPIError({ error: new Error("too long"), state });
+  // A run that offers none.
+  await processor.processLLMRequest({ prompt: [], state: {} });
+  const sent = [{ name: "look", description: "Looks.", inputSchema: jsonSchema }];
+  expect(told).toEqual([sent, sent, undefined]);
 });
 
 it("Anthropic's client says its model and the tokens for the answer, as far as they are what they should be", async () => {

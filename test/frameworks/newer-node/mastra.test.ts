@@ -2,7 +2,7 @@ import { Agent } from "@mastra/core/agent";
 import { createTool } from "@mastra/core/tools";
 import { APICallError } from "ai";
 import { MockLanguageModelV4 } from "ai/test";
-import { describe, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { spillwayProcessor } from "../../../src/entrypoints/adapters/mastra.ts";
 import { testAdapter } from "../../../src/testing/test-adapter.ts";
@@ -62,3 +62,29 @@ testAdapter(
   },
   { describe, it },
 );
+
+it("Mastra tells the processor which tools a request offers, with their schemas", async () => {
+  const told: unknown[] = [];
+  const prepare = async (messages: unknown[], { systemAndTools }: { systemAndTools?: unknown }) => {
+    told.push(systemAndTools);
+    return { messages };
+  };
+  const look = createTool({
+    id: "look",
+    description: "Looks.",
+    inputSchema: z.object({ path: z.string() }),
+    execute: async () => "seen",
+  });
+  const agent = new Agent({
+    id: "a",
+    name: "a",
+    instructions: "",
+    model: new MockLanguageModelV4(mockAnswers({ model: () => ({ text: "done" }) }, APICallError)),
+    tools: { look },
+    inputProcessors: [spillwayProcessor({ prepare, call: prepare } as never)],
+  });
+  for await (const _ of (await agent.stream("Look.")).textStream);
+  expect(told).toMatchObject([
+    [{ name: "look", description: "Looks.", inputSchema: { properties: { path: { type: "string" } } } }],
+  ]);
+});
