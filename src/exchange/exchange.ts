@@ -278,7 +278,7 @@ class Exchanges {
     return handedOn(answer);
   }
 
-  /** Records an event after the client got its answer, together with those of others; alone if a tracer has to know whose it is. */
+  /** Records an event after the client got its answer: with those of others, or alone if a tracer has to know whose it is. */
   #tell(event: SpillwayEvent): void {
     const record = (...events: SpillwayEvent[]) => void this.#ports.recorder.event(...events).catch(() => {});
     if (isTraced()) {

@@ -51,7 +51,7 @@ export function spillwayProcessor(
   options: MastraProcessorOptions = {},
 ): MastraProcessor {
   const requests = new WeakMap<object, Sent>();
-  /** What each run offers its model now. The prompt has the system's words. */
+  /** The tools that each run offers its model now. The prompt already has the system's words. */
   const offers = new WeakMap<object, unknown[]>();
 
   /** What is sent once a request was refused like this. Throws if none of it was about size, or nothing more can go. */
@@ -104,7 +104,7 @@ export function spillwayProcessor(
   };
 }
 
-/** What a provider gets of a tool, as Mastra hands it over: it holds its schema as JSON in `parameters`. */
+/** What a provider gets of a tool, as Mastra hands it over: `parameters` holds its schema as JSON. */
 function sentOf([name, tool]: [string, unknown]): unknown {
   const { description, parameters } = Object(tool) as { description?: unknown; parameters?: unknown };
   const { jsonSchema } = Object(parameters) as { jsonSchema?: unknown };

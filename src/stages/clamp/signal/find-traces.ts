@@ -23,9 +23,10 @@ const CALLED_FRAME = / called at \S+ line \d+$/;
 const PLACED_FRAME = /:\d+:in [`'][^`']*'$/;
 /** Stands among the frames in Node: what is below it is the trace of another exception. */
 const CAUSE = /^\s*\[cause\]: /;
-/** How pytest writes what an assertion or an exception says, below the source that it stopped in. */
-const CAPITAL_E = 69;
+/** pytest writes an E before what an assertion or an exception says, below the source that the test stopped in. */
 const NOTED = /^E {3,}\S/;
+/** The first byte of such a line: few lines have to become text. */
+const CAPITAL_E = 69;
 /** An exception inside of the one that the line above tells of, as C# writes it. */
 const INNER = /^\s*---> /;
 /** A line of a log that tells of no failure. */
@@ -51,7 +52,7 @@ export class TraceFinder {
     const flags = store.flags[row] as number;
     if ((flags & IS_BLANK) !== 0 || (store.kind[row] as number) > REWRITTEN) return;
     const isNoted = firstByte(store, row) === CAPITAL_E && NOTED.test(textOf(store, row));
-    // The lines that go on from the first are its details.
+    // The next lines with an E are details of the first.
     if (isNoted && !this.#wasNoted) {
       this.#trace = ++this.#count;
       this.#mark(store, row);
