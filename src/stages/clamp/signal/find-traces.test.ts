@@ -307,3 +307,12 @@ describe("a chain of exceptions shows its first and its last message before any 
     expect(lines.filter(isFrame)).toEqual([]);
   });
 });
+
+it("what pytest says first of a failure is shown before its details", () => {
+  const source = each(40, (n) => `        step_${n}(order)`);
+  const details = each(30, (n) => `E         item ${n} of the other list`);
+  const text = [...source, ">       assert paid == due", "E       assert 51 == 50", ...details, "", ...source].join(
+    "\n",
+  );
+  for (const maxLines of [6, 8, 12]) expect(clampText(text, { maxLines }).text).toContain("assert 51 == 50");
+});
